@@ -1,0 +1,32 @@
+# Warnings and sanitizers, as one private interface target that every tokpack target links.
+# Linked as $<BUILD_INTERFACE:tokpack_compile>, so that it never enters an export set.
+add_library(tokpack_compile INTERFACE)
+target_compile_options(tokpack_compile INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Wconversion;-Wsign-conversion;-Wcast-align;-Wold-style-cast;-Wundef>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${TOKPACK_WERROR}>>:-Werror>)
+
+if(TOKPACK_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TOKPACK_SANITIZE};-fno-sanitize-recover=all;-fno-omit-frame-pointer>")
+  add_link_options("-fsanitize=${TOKPACK_SANITIZE}")
+endif()
+if(TOKPACK_BUILD_FUZZ)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>")
+endif()
+
+# tokpack_room(NAME [DEPENDS ...]): one room of the house, a library `tokpack_<name>` with the alias
+# `tokpack::<name>`, its own include root and every source under its src folder that is named.
+function(tokpack_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(tokpack_${name} STATIC ${ROOM_SOURCES})
+  add_library(tokpack::${name} ALIAS tokpack_${name})
+  set_target_properties(tokpack_${name} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(tokpack_${name} PUBLIC cxx_std_20)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/*.h")
+  target_sources(tokpack_${name} PUBLIC FILE_SET HEADERS
+    BASE_DIRS "${CMAKE_CURRENT_SOURCE_DIR}/include" FILES ${headers})
+  target_include_directories(tokpack_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
+  target_link_libraries(tokpack_${name} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE}
+    $<BUILD_INTERFACE:tokpack_compile>)
+  install(TARGETS tokpack_${name} EXPORT tokpackTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endfunction()

@@ -1,0 +1,43 @@
+// Checks every byte of a file and reports everything that is wrong with it, not the first thing only.
+//
+// Checks: page 0; every block checksum and section hash; every gap byte; all boundaries; token and label
+// ranges; loss-bit padding; targets; header extremes; sources and positions; groups; metadata and account.
+//
+// A file that cannot be read at all (kIo, kNotRegularFile) is an error; whatever can be read gives a report,
+// refusal at open included. Threads: pure but for reading; uses `threads` of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "tokpack/core/reader.h"
+
+namespace tokpack {
+
+struct Finding {
+  Errc code{};
+  std::string section;                 ///< name, "page 0" or "gap"
+  std::optional<std::uint64_t> block;  ///< 1 MiB block within the section
+  std::optional<std::uint64_t> pack;
+  std::uint64_t offset = Error::kNoOffset;  ///< byte offset in the file
+  std::string detail;
+};
+
+struct VerifyOptions {
+  ReadMode mode = ReadMode::kAuto;
+  unsigned threads = 1;
+};
+
+struct VerifySummary {
+  std::uint64_t findings = 0;
+  std::uint64_t bytes = 0;
+  bool ok() const noexcept { return findings == 0; }
+};
+
+/// Calls `report` once for each finding, in file order within a section, from the calling thread.
+Result<VerifySummary> verify(const std::string& path, const VerifyOptions& options,
+                             const std::function<void(const Finding&)>& report);
+
+}  // namespace tokpack

@@ -32,6 +32,7 @@ class [[nodiscard]] Result {
   }
   T&& value() && { return std::move(checked()); }
   T* operator->() { return &checked(); }
+  const T* operator->() const { return &value(); }
   T& operator*() & { return checked(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(checked()); }

@@ -34,11 +34,14 @@ class SlackIndex {
     std::size_t best = lanes.size();
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       if (lanes[i].slack < members) continue;
-      if (best == lanes.size() || arrival_[lanes[i].head] < arrival_[lanes[best].head]) best = i;
+      if (best == lanes.size() || lanes[i].since < lanes[best].since) best = i;
     }
     const std::uint32_t pack = lanes[best].head;
-    lanes[best].head = next_[pack];
-    if (lanes[best].head == kNone) {
+    const std::uint32_t next = waiting_[pack].next;
+    if (next != kNone) {
+      lanes[best].head = next;
+      lanes[best].since = waiting_[next].since;
+    } else {
       lanes[best] = lanes.back();
       lanes.pop_back();
       lower(residual, largest_slack(lanes));
@@ -48,22 +51,19 @@ class SlackIndex {
 
   /// REQUIRES: slack > 0; the pack is in no lane.
   void push(std::uint32_t residual, std::uint32_t slack, std::uint32_t pack) {
-    if (pack >= next_.size()) {
-      next_.resize(std::size_t{pack} + 1, kNone);
-      arrival_.resize(std::size_t{pack} + 1, 0);
-    }
-    next_[pack] = kNone;
-    arrival_[pack] = arrivals_++;
+    if (pack >= waiting_.size()) waiting_.resize(std::size_t{pack} + 1);
+    waiting_[pack] = {kNone, arrivals_};
     std::vector<Lane>& lanes = lanes_of(residual);
     const auto lane =
         std::find_if(lanes.begin(), lanes.end(), [&](const Lane& l) { return l.slack == slack; });
     if (lane != lanes.end()) {
-      next_[lane->tail] = pack;
+      waiting_[lane->tail].next = pack;
       lane->tail = pack;
-      return;
+    } else {
+      lanes.push_back({slack, pack, pack, arrivals_});
+      raise(residual, slack);
     }
-    lanes.push_back({slack, pack, pack});
-    raise(residual, slack);
+    ++arrivals_;
   }
 
  private:
@@ -72,6 +72,11 @@ class SlackIndex {
 
   struct Lane {
     std::uint32_t slack, head, tail;
+    std::uint32_t since;  // when the head came
+  };
+  struct Waiting {
+    std::uint32_t next = kNone;
+    std::uint32_t since = 0;  // when the pack came to its residual
   };
   struct Node {
     std::uint64_t occupied = 0;             // bit per branch: it has a pack with some slack
@@ -159,8 +164,8 @@ class SlackIndex {
   unsigned levels_ = 1;
   std::vector<Node> nodes_;
   std::vector<std::vector<Lane>> lanes_;
-  std::vector<std::uint32_t> next_, arrival_;  // per pack
-  std::uint32_t arrivals_ = 0;                 // one per item, so it cannot wrap
+  std::vector<Waiting> waiting_;  // per pack
+  std::uint32_t arrivals_ = 0;    // one per item, so it cannot wrap
 };
 
 }  // namespace tokpack::plan

@@ -73,7 +73,9 @@ check() { # name command...
   fi
 }
 
-own_files() { git ls-files --cached --others --exclude-standard -- "$@"; }
+own_files() { # find-tests...
+  find .ci bench cmake examples format lib spec tests tools \( "$@" \) -print
+}
 
 configure_and_build() { # folder options... -- targets...
   local folder=$1 options=(-DPython3_EXECUTABLE=/usr/bin/python3 -DTOKPACK_WERROR=ON)
@@ -119,12 +121,12 @@ run_ctest() { # name folder ctest-options...
 }
 
 step_format() {
-  mapfile -t files < <(own_files '*.h' '*.cpp')
+  mapfile -t files < <(own_files -name '*.h' -o -name '*.cpp')
   check clang-format clang-format-14 --dry-run --Werror "${files[@]}"
 }
 
 step_shell() {
-  mapfile -t files < <(own_files '*.sh' .ci/run)
+  mapfile -t files < <(own_files -name '*.sh' -o -path .ci/run)
   check shellcheck shellcheck "${files[@]}"
 }
 
@@ -159,14 +161,15 @@ step_fuzz() {
     -DCMAKE_CXX_COMPILER=clang++-14 -DTOKPACK_BUILD_FUZZ=ON -DTOKPACK_SANITIZE=address,undefined \
     -DTOKPACK_BUILD_TOOLS=OFF -- fuzz || return
   run_ctest fuzz-replay build/tests-fuzz -R '^fuzz\.'
-  local target name targets=(build/tests-fuzz/tests/fuzz/*_fuzz)
+  local target name seeds targets=(build/tests-fuzz/tests/fuzz/*_fuzz)
   for target in "${targets[@]}"; do
     name=$(basename "$target" _fuzz)
     mkdir -p "build/tests-fuzz/found/$name"
+    seeds=(build/tests-fuzz/tests/fuzz/vectors)
+    if [[ -d tests/fuzz/corpus/$name ]]; then seeds=("tests/fuzz/corpus/$name"); fi
     check "fuzz.$name.run" "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]})) -timeout=10 \
       -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="build/tests-fuzz/found/$name-" \
-      "build/tests-fuzz/found/$name" "tests/fuzz/corpus/$name" \
-      $([[ -d build/tests-fuzz/tests/fuzz/vectors ]] && echo build/tests-fuzz/tests/fuzz/vectors)
+      "build/tests-fuzz/found/$name" "${seeds[@]}"
   done
 }
 

@@ -73,7 +73,7 @@ Result<PackView> ReaderState::read_pack(std::uint64_t p) const {
   const auto sequence_pair = offset_pair(SectionKind::kPackSequenceOffsets, p);
   if (!sequence_pair) return sequence_pair.error();
   auto checked = format::check_pack_bounds(layout.header, p, token_pair.value(), sequence_pair.value());
-  if (!checked) return std::move(checked).error();
+  if (!checked) return bounds_error(*this, p, std::move(checked).error());
   const PackBounds bounds = checked.value();
   const std::uint64_t tokens = bounds.token_end - bounds.token_begin;
   const std::uint64_t sequences = bounds.sequence_end - bounds.sequence_begin;

@@ -40,6 +40,15 @@ Span whole(const ReaderState& state, SectionKind kind) noexcept {
 
 }  // namespace
 
+Error bounds_error(const ReaderState& state, std::uint64_t p, Error error) {
+  const SectionEntry* entry =
+      state.layout.find(error.code == Errc::kPackSequenceOffsets ? SectionKind::kPackSequenceOffsets
+                                                                 : SectionKind::kPackTokenOffsets);
+  error.offset = entry->offset + p * sizeof(std::uint64_t);
+  error.detail = fmt::format("{}: {}", quoted(state.path), error.detail);
+  return error;
+}
+
 Error cu_seqlens_error(const ReaderState& state, const PackBounds& bounds, std::uint64_t p,
                        std::span<const std::int32_t> cu_seqlens, std::size_t bad) {
   const std::uint64_t index = format::cu_seqlens_begin(bounds.sequence_begin, p) + bad;
@@ -76,7 +85,7 @@ Result<PackView> ReaderState::pack(std::uint64_t p) const {
 Result<PackView> ReaderState::mapped_pack(std::uint64_t p) const {
   auto checked = format::check_pack_bounds(layout.header, p, pack_token_offsets.subspan(p).first<2>(),
                                            pack_sequence_offsets.subspan(p).first<2>());
-  if (!checked) return std::move(checked).error();
+  if (!checked) return bounds_error(*this, p, std::move(checked).error());
   const PackBounds bounds = checked.value();
   const std::uint64_t tokens = bounds.token_end - bounds.token_begin;
   const std::uint64_t sequences = bounds.sequence_end - bounds.sequence_begin;

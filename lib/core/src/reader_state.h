@@ -29,6 +29,8 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   /// The pair [index], [index+1] of a section of u64. REQUIRES: both lie within it.
   Result<std::array<std::uint64_t, 2>> offset_pair(format::SectionKind kind, std::uint64_t index) const;
 
+  void advise(AccessHint hint, std::uint64_t offset, std::uint64_t length) const noexcept;
+
   /// Where arrays of the mapped file stand. REQUIRES: mapped().
   void bind_arrays() noexcept;
 
@@ -36,6 +38,12 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   Result<PackView> mapped_pack(std::uint64_t p) const;
   Result<PackView> read_pack(std::uint64_t p) const;  // reader_pread.cpp
 };
+
+/// Opens and checks page 0. Errors of the parser come as they are, without the path. Throws std::bad_alloc.
+Result<std::shared_ptr<const ReaderState>> open_state(const std::string& path, const ReaderOptions& options);
+
+/// An error of check_pack_bounds with the path and the place of pack `p`'s entry.
+Error bounds_error(const ReaderState& state, std::uint64_t p, Error error);
 
 /// kCuSeqlens for entry `bad` of pack `p`.
 Error cu_seqlens_error(const ReaderState& state, const format::PackBounds& bounds, std::uint64_t p,

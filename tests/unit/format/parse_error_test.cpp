@@ -117,6 +117,8 @@ TEST_CASE("5 header_bytes: no multiple of 4096 in 4096 to 1 MiB, or beyond the f
   CHECK(page0_bytes(bytes_of(bad), U64{1} << 40).error().code == Errc::kHeaderBytes);
   patch(bad, 12, U32{1 << 20});
   CHECK(*page0_bytes(bytes_of(bad), U64{1} << 40) == 1 << 20);
+  CHECK(*page0_bytes(bytes_of(bad), U64{1} << 20) == 1 << 20);
+  CHECK(page0_bytes(bytes_of(bad), (U64{1} << 20) - 1).error().code == Errc::kHeaderBytes);
   CHECK(code_of(bytes.substr(0, 4096), bytes.size()) == 0);  // page 0 is all that the parser reads
 }
 

@@ -149,7 +149,7 @@ class TpkFile:
 
     def notes(self, data):
         notes, at = [], 0
-        for name, code in HEADER[:-1]:
+        for name, code in HEADER:
             size = struct.calcsize("<" + code)
             value = "" if code.endswith("s") else f" = {self.final_header[name]}"
             notes.append((at, size, name + value))

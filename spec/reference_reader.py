@@ -428,9 +428,9 @@ def parse_metadata(raw):
     return value
 
 
-def to_json(value):
+def to_json(value, terminal=False):
     text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False)
-    return re.sub("[\x7f-\x9f]", lambda m: f"\\u{ord(m[0]):04x}", text)
+    return re.sub("[\x7f-\x9f]", lambda m: f"\\u{ord(m[0]):04x}", text) if terminal else text
 
 
 def open_file(path):
@@ -454,7 +454,8 @@ def main():
         return 1 if names else 0
     try:
         file = TpkFile(open_file(options.file))
-        print(to_json(file.dump() if options.pack is None else file.dump_pack(options.pack)))
+        value = file.dump() if options.pack is None else file.dump_pack(options.pack)
+        print(to_json(value, sys.stdout.isatty()))
     except Refused as error:
         print(f"{error.name}: {error}", file=sys.stderr)
         return 3

@@ -128,7 +128,7 @@ void limits() {
               static_cast<unsigned long long>(kKnownRequiredFeatures));
   close('}');
   open("magic", '[');
-  for (const unsigned char c : kMagic) std::printf("%u%s", c, &c == &kMagic.back() ? "" : ", ");
+  for (const unsigned char& c : kMagic) std::printf("%u%s", c, &c == &kMagic.back() ? "" : ", ");
   close(']');
 }
 

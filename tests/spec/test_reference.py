@@ -8,7 +8,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-sys.path.insert(1, str(ROOT / "tests" / "support" / "ctypes_xxhash"))  # after PyPI's own, where that is installed
+sys.path.append(str(ROOT / "tests" / "support" / "ctypes_xxhash"))  # where PyPI's is not installed
 sys.path.insert(0, str(ROOT / "spec"))
 import reference_json
 import reference_reader

@@ -402,8 +402,44 @@ class TpkFile:
 
 # ---- section 10: metadata ----
 
+def is_integer(value):
+    return isinstance(value, int)
+
+
+def is_count(value):
+    return is_integer(value) and value >= 0
+
+
+def is_string(value):
+    return isinstance(value, str)
+
+
+def is_strings(value):
+    return isinstance(value, dict) and all(map(is_string, value.values()))
+
+
+def is_account(value):
+    return isinstance(value, dict) and all(is_count(value.get(field, 0)) for field in ACCOUNT_FIELDS)
+
+
+def is_inputs(value):
+    return isinstance(value, list) and all(
+        isinstance(v, dict) and is_string(v.get("name", "")) and is_count(v.get("first_sample", 0))
+        and is_count(v.get("samples", 0)) for v in value)
+
+
+ACCOUNT_FIELDS = ("samples_in samples_packed samples_empty samples_dropped samples_held_out samples_skipped tokens_in "
+                  "tokens_stored tokens_dropped tokens_held_out tokens_skipped tokens_target_only sequences "
+                  "extra_fragments samples_split samples_truncated samples_without_targets labels_lost").split()
+METADATA_FIELDS = {  # M-2
+    "account": is_account, "bos_id": is_integer, "eos_id": is_integer, "inputs": is_inputs, "overlong": is_string,
+    "planner_version": is_count, "roles": lambda v: isinstance(v, list) and all(map(is_string, v)),
+    "strategy": is_string, "tail": is_string, "tokenizer": is_strings, "tool": is_string, "user": is_strings,
+    "window": lambda v: v == "all" or is_count(v)}
+
+
 def parse_metadata(raw):
-    """The metadata object, refused unless it is canonical (M-1)."""
+    """The metadata object, refused unless it is canonical (M-1) and of the right types (M-2)."""
     def no_float(text):
         raise ValueError(f"{text} is not an integer")
 
@@ -425,6 +461,8 @@ def parse_metadata(raw):
     except UnicodeEncodeError as error:
         raise Refused("metadata", "half a surrogate pair") from error
     need(canonical == raw, "metadata", "not in canonical form")
+    for field, has_its_type in METADATA_FIELDS.items():
+        need(field not in value or has_its_type(value[field]), "metadata", f"{field} has another type")
     return value
 
 

@@ -484,7 +484,10 @@ for case, comment, text in (
         ("deep", "Nested 17 deep.", b'{"x":' + b"[" * 16 + b"]" * 16 + b"}"),
         ("very_deep", "Nested 20000 deep.", b'{"x":' + b"[" * 20000 + b"]" * 20000 + b"}"),
         ("wrong_type", "eos_id is a string.", b'{"eos_id":"1"}'),
-        ("account_not_an_object", "The account is a number.", b'{"account":1}')):
+        ("account_not_an_object", "The account is a number.", b'{"account":1}'),
+        ("account_negative", "A negative number in the account.", b'{"account":{"samples_in":-1}}'),
+        ("inputs", "An input without quotes.", b'{"inputs":[{"name":7}]}'),
+        ("window", "A window of other words.", b'{"window":"some"}')):
     found("metadata", case, comment, raw_metadata(text))
 
 
@@ -497,6 +500,8 @@ found("account", "samples", "4 samples in, 3 of them accounted for.", accounts(s
 found("account", "tokens", "A dropped token that did not come in.", accounts(tokens_dropped=1))
 found("account", "sequences", "A fragment too many.", accounts(extra_fragments=1))
 found("account", "header", "Adds up, but to 8 tokens; the header has 9.", accounts(tokens_in=8, tokens_stored=8))
+found("account", "missing_fields", "Missing fields count as 0: nothing came in, but the file has tokens.",
+      two_packs(metadata={"account": {}}))
 found("account", "wraps", "Adds up modulo 2^64 only.",
       accounts(samples_dropped=(1 << 64) - 1, samples_skipped=1))
 

@@ -402,12 +402,12 @@ class TpkFile:
 
 # ---- section 10: metadata ----
 
-def is_integer(value):
-    return isinstance(value, int)
+def is_id(value):
+    return isinstance(value, int) and value < 1 << 63
 
 
 def is_count(value):
-    return is_integer(value) and value >= 0
+    return isinstance(value, int) and value >= 0
 
 
 def is_string(value):
@@ -416,6 +416,10 @@ def is_string(value):
 
 def is_strings(value):
     return isinstance(value, dict) and all(map(is_string, value.values()))
+
+
+def is_tokenizer(value):
+    return isinstance(value, dict) and is_string(value.get("name", "")) and is_string(value.get("sha256", ""))
 
 
 def is_account(value):
@@ -432,9 +436,9 @@ ACCOUNT_FIELDS = ("samples_in samples_packed samples_empty samples_dropped sampl
                   "tokens_stored tokens_dropped tokens_held_out tokens_skipped tokens_target_only sequences "
                   "extra_fragments samples_split samples_truncated samples_without_targets labels_lost").split()
 METADATA_FIELDS = {  # M-2
-    "account": is_account, "bos_id": is_integer, "eos_id": is_integer, "inputs": is_inputs, "overlong": is_string,
-    "planner_version": is_count, "roles": lambda v: isinstance(v, list) and all(map(is_string, v)),
-    "strategy": is_string, "tail": is_string, "tokenizer": is_strings, "tool": is_string, "user": is_strings,
+    "account": is_account, "bos_id": is_id, "eos_id": is_id, "inputs": is_inputs, "overlong": is_string,
+    "planner_version": lambda v: is_count(v) and v < 1 << 32, "roles": lambda v: isinstance(v, list) and all(map(is_string, v)),
+    "strategy": is_string, "tail": is_string, "tokenizer": is_tokenizer, "tool": is_string, "user": is_strings,
     "window": lambda v: v == "all" or is_count(v)}
 
 
@@ -444,7 +448,7 @@ def parse_metadata(raw):
         raise ValueError(f"{text} is not an integer")
 
     def check(value, depth):
-        need(depth <= 16, "metadata", "nested more than 16 deep")
+        need(depth <= 16 or not isinstance(value, (dict, list)), "metadata", "nested more than 16 deep")
         need(not isinstance(value, bool) and value is not None, "metadata", "true, false or null")
         need(not isinstance(value, int) or -1 << 63 <= value < 1 << 64, "metadata", f"{value} does not fit 64 bits")
         for child in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

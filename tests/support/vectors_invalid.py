@@ -486,6 +486,8 @@ for case, comment, text in (
         ("wrong_type", "eos_id is a string.", b'{"eos_id":"1"}'),
         ("account_not_an_object", "The account is a number.", b'{"account":1}'),
         ("account_negative", "A negative number in the account.", b'{"account":{"samples_in":-1}}'),
+        ("eos_id", "An id of 2^63.", b'{"eos_id":9223372036854775808}'),
+        ("planner_version", "A planner version of 2^32.", b'{"planner_version":4294967296}'),
         ("inputs", "An input without quotes.", b'{"inputs":[{"name":7}]}'),
         ("window", "A window of other words.", b'{"window":"some"}')):
     found("metadata", case, comment, raw_metadata(text))

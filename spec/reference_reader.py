@@ -432,8 +432,8 @@ def is_inputs(value):
         and is_count(v.get("samples", 0)) for v in value)
 
 
-ACCOUNT_FIELDS = ("samples_in samples_packed samples_empty samples_dropped samples_held_out samples_skipped tokens_in "
-                  "tokens_stored tokens_dropped tokens_held_out tokens_skipped tokens_target_only sequences "
+ACCOUNT_FIELDS = ("samples_in samples_packed samples_empty samples_dropped samples_held_out samples_skipped "
+                  "tokens_in tokens_stored tokens_dropped tokens_held_out tokens_skipped tokens_target_only sequences "
                   "extra_fragments samples_split samples_truncated samples_without_targets labels_lost").split()
 METADATA_FIELDS = {  # M-2
     "account": is_account, "bos_id": is_id, "eos_id": is_id, "inputs": is_inputs, "overlong": is_string,

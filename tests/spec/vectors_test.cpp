@@ -11,8 +11,8 @@
 #include "vector_file.h"
 
 using namespace tokpack;
-using testing::read_vectors;
-using testing::VectorFile;
+using test::read_vectors;
+using test::VectorFile;
 
 namespace {
 

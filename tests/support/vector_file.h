@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace tokpack::testing {
+namespace tokpack::test {
 
 struct VectorFile {
   std::string name;  ///< file name without extension
@@ -129,4 +129,4 @@ inline std::vector<VectorFile> read_vectors(const std::filesystem::path& folder)
   return vectors;
 }
 
-}  // namespace tokpack::testing
+}  // namespace tokpack::test

@@ -14,8 +14,12 @@
 
 namespace tokpack::format {
 
+/// The checksum of one block, when given a block's bytes.
 std::uint64_t xxh3_64(Bytes bytes) noexcept;
 Hash128 xxh3_128(Bytes bytes) noexcept;
+
+/// The checksums of all blocks of a section that lies in memory; BlockHasher gives the same from pieces.
+std::vector<std::uint64_t> block_checksums(Bytes section);
 
 /// XXH3-128 over a section's block checksums as they stand in the file.
 Hash128 section_hash(std::span<const std::uint64_t> block_checksums) noexcept;
@@ -43,6 +47,16 @@ class BlockHasher {
 };
 
 /// The content digest of a header and its entries (spec: Content digest). Reads no other byte.
-Hash128 content_digest(const Header& header, std::span<const SectionEntry> entries);
+Hash128 content_digest(const Header& header, std::span<const SectionEntry> entries) noexcept;
+
+/// One instruction-set version of the hash functions, for tests and benchmarks.
+struct HashVariant {
+  const char* name = nullptr;
+  std::uint64_t (*hash64)(const void* data, std::size_t size) noexcept = nullptr;
+  void (*hash128)(const void* data, std::size_t size, std::uint64_t* low,
+                  std::uint64_t* high) noexcept = nullptr;
+};
+/// The versions that this machine can run, widest last. The functions above use the last one.
+std::span<const HashVariant> hash_variants() noexcept;
 
 }  // namespace tokpack::format

@@ -30,10 +30,10 @@ enum class Errc : std::uint16_t {
   kLabelKind = 11,          ///< label_kind is none of the three
   kCapacity = 12,           ///< capacity is 0, above 2^24 or not a multiple of the alignment
   kAlignment = 13,          ///< alignment is 0 or exceeds the capacity
-  kIdRange = 14,       ///< pad id or vocabulary size is outside 0..2^31-1 (or pad id does not fit the tokens)
-  kCounts = 15,        ///< counts contradict each other or the caps
-  kSectionCount = 16,  ///< no sections, or more than header_bytes can hold
-  kSectionKind = 17,   ///< section kind 0
+  kIdRange = 14,            ///< pad id above 2^31-1 or the token type, or vocabulary size above 2^31
+  kCounts = 15,             ///< counts contradict each other or the caps
+  kSectionCount = 16,       ///< no sections, or more than header_bytes can hold
+  kSectionKind = 17,        ///< section kind 0
   kUnknownRequired = 18,    ///< an unknown kind that is required to understand
   kElementType = 19,        ///< unknown element type, or not the one that the kind prescribes
   kScope = 20,              ///< unknown scope, or not the one that the kind prescribes

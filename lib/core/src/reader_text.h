@@ -1,0 +1,20 @@
+// Words for error messages: quoted untrusted text, and what the system says about an errno.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tokpack/format/result.h"
+
+namespace tokpack::detail {
+
+/// `text` in single quotes. Control characters, invalid UTF-8 and quotes come out as \xNN, and a text of more
+/// than 200 bytes is cut, so that no name from a file or a shell reaches a terminal as it stands.
+std::string quoted(std::string_view text);
+
+/// kIo: "cannot WHAT 'path': system words (call)".
+Error system_error(std::string_view what, std::string_view path, std::string_view call, int error_number);
+
+Error out_of_memory(std::string_view what);
+
+}  // namespace tokpack::detail

@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace {
 
-// A copy of exactly the input's size, so that a sanitizer sees a read past its end; never null, as libFuzzer's.
+// A copy of exactly the input's size, so that a sanitizer sees a read past its end; never null, as
+// libFuzzer's.
 void run(const std::vector<char>& bytes, std::size_t size) {
   const auto copy = std::make_unique<std::uint8_t[]>(size);
   std::copy_n(bytes.begin(), size, copy.get());

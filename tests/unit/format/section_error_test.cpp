@@ -313,6 +313,12 @@ TEST_CASE("33 reserved_column: type, scope, width, ragged") {
   }
 }
 
+TEST_CASE("reserved column names bind columns alone") {
+  Image image = small_image();
+  add(image, section(70, "group", ElementType::kI64, Scope::kToken, "abc", 2));
+  CHECK(code_of(image.build()) == 0);
+}
+
 TEST_CASE("34 metadata_size: 16 MiB and no more") {
   Image image = small_image();
   image.find("metadata")->content.assign(16 << 20, ' ');

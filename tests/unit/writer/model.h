@@ -29,7 +29,7 @@ struct Given {
 };
 
 struct Case {
-  WriterOptions options{.sync = false};  // thousands of files: fsync has tests of its own
+  WriterOptions options{.plan = {}, .sync = false};  // thousands of files: fsync has tests of its own
   std::vector<Given> samples{};
   Form form = Form::kNone;
   bool tails = false;

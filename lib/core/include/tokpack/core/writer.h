@@ -54,7 +54,7 @@ struct WriterOptions {
   PlanOptions plan;
   Overlong overlong = Overlong::kError;
   std::optional<ElementType> token_type{};  ///< kU16 or kU32; unset = u16 until an id needs more
-  std::uint32_t vocab_size = 0;           ///< 0 = unknown; else ids must be below it
+  std::uint32_t vocab_size = 0;             ///< 0 = unknown; else ids must be below it
   LabelAlignment label_alignment = LabelAlignment::kAligned;
   MissingLabels missing_labels = MissingLabels::kError;
   Tail tail = Tail::kNone;

@@ -1,0 +1,121 @@
+#include "jsonl_schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "quote.h"
+#include "tokpack/format/layout.h"
+
+namespace tokpack::input {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKnownMasks = {"loss_mask", "completion_mask", "assistant_masks"};
+
+Error bad_option(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
+
+bool is_column_name(std::string_view name) {
+  return !name.empty() && name.size() <= format::kNameBytes &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+const format::ReservedColumn* reserved(std::string_view name) {
+  const auto* found = std::ranges::find(format::kReservedColumns, name, &format::ReservedColumn::name);
+  return found == format::kReservedColumns.end() ? nullptr : found;
+}
+
+std::optional<Error> check_column(const ColumnSpec& column) {
+  const std::string name = escaped(column.name);
+  if (!is_column_name(column.name)) {
+    return bad_option(fmt::format("column \"{}\": a name is 1 to {} characters of a-z, 0-9 and _", name,
+                                  format::kNameBytes));
+  }
+  if (column.name == "group") {
+    return bad_option("column \"group\" is made from the group field; do not declare it");
+  }
+  if (std::ranges::find(format::kBuiltInKinds, column.name, &format::KindRule::name) !=
+      format::kBuiltInKinds.end()) {
+    return bad_option(fmt::format("column \"{}\": the name of a built-in section; rename the field", name));
+  }
+  if (format::element_bytes(column.type) == 0 || column.width == 0) {
+    return bad_option(fmt::format("column \"{}\": unknown element type, or a width of 0", name));
+  }
+  if (column.scope != Scope::kSequence && (column.scope != Scope::kToken || column.ragged)) {
+    return bad_option(fmt::format("column \"{}\": expected scope token or sequence, ragged only with sequence",
+                                  name));
+  }
+  const auto* rule = reserved(column.name);
+  if (rule != nullptr && (column.type != rule->type || column.width != 1 || column.ragged ||
+                          column.scope != Scope::kSequence)) {
+    return bad_option(fmt::format("column \"{}\": the name is reserved for one {} a sequence", name,
+                                  element_type_name(rule->type)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view element_type_name(ElementType type) noexcept {
+  constexpr std::array<std::string_view, 11> kNames = {"unknown", "u8",  "u16",  "u32", "u64",  "i32",
+                                                       "i64",     "f16", "bf16", "f32", "bytes"};
+  const auto i = static_cast<std::size_t>(type);
+  return i < kNames.size() ? kNames[i] : kNames[0];
+}
+
+std::string_view label_form_words(SampleBatch::Labels form) noexcept {
+  if (form == SampleBatch::Labels::kLabels) return "labels";
+  return form == SampleBatch::Labels::kMask ? "a loss mask" : "no labels";
+}
+
+Result<FieldTable> make_field_table(const JsonlOptions& options) {
+  FieldTable table;
+  table.fields = {{"input_ids", FieldKind::kTokens}, {"tokens", FieldKind::kTokens}, {"labels", FieldKind::kLabels}};
+  for (const std::string_view mask : kKnownMasks) table.fields.push_back({std::string(mask), FieldKind::kMask});
+  for (const std::string& mask : options.mask_fields) {
+    const auto known = std::ranges::find(table.fields, mask, &Field::name);
+    if (known == table.fields.end()) {
+      table.fields.push_back({mask, FieldKind::kMask, true});
+    } else if (known->kind == FieldKind::kMask) {
+      known->required_mask = true;
+    } else {
+      return bad_option(fmt::format("mask field \"{}\" has another meaning already", escaped(mask)));
+    }
+  }
+  const auto add = [&table](Field field) {
+    const bool fresh = table.find(field.name) == nullptr;
+    if (fresh) table.fields.push_back(std::move(field));
+    return fresh;
+  };
+  if (!add({options.group_field, FieldKind::kGroup})) {
+    return bad_option(fmt::format("group field \"{}\" has another meaning already", escaped(options.group_field)));
+  }
+  table.columns = options.columns;
+  table.declared = options.columns.size();
+  for (const ColumnSpec& column : options.columns) {
+    if (auto error = check_column(column)) return std::move(*error);
+  }
+  const auto place = [&table](std::string_view name, ElementType type) {
+    const auto found = std::ranges::find(table.columns, name, &ColumnSpec::name);
+    const auto at = static_cast<std::size_t>(found - table.columns.begin());
+    if (found == table.columns.end()) table.columns.push_back({std::string(name), type});
+    return at;
+  };
+  table.role = place("role", ElementType::kU8);
+  table.weight = place("weight", ElementType::kF32);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (!add({table.columns[i].name, FieldKind::kColumn, false, i})) {
+      return bad_option(fmt::format("column \"{}\": a field of that name has another meaning already, or the "
+                                    "column stands twice",
+                                    escaped(table.columns[i].name)));
+    }
+  }
+  if (table.fields.size() > kMaxFields) {
+    return bad_option(fmt::format("{} fields are named, at most {} are possible", table.fields.size(), kMaxFields));
+  }
+  return table;
+}
+
+}  // namespace tokpack::input

@@ -1,0 +1,97 @@
+#include "zstd_stream.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <utility>
+#include <vector>
+
+namespace tokpack::input {
+namespace {
+
+struct FreeContext {
+  void operator()(ZSTD_DStream* context) const noexcept { ZSTD_freeDStream(context); }
+};
+
+class ZstdStream final : public ByteStream {
+ public:
+  ZstdStream(std::unique_ptr<ByteStream> compressed, std::string name, ZSTD_DStream* context)
+      : compressed_(std::move(compressed)),
+        name_(std::move(name)),
+        context_(context),
+        buffer_(ZSTD_DStreamInSize()) {}
+
+  Filled fill(std::span<char> out) override {
+    Filled filled;
+    ZSTD_outBuffer output{out.data(), out.size(), 0};
+    while (output.pos < output.size && !ended_) {
+      if (input_.pos == input_.size && !more_output_) refill();
+      if (ended_) break;
+      const std::size_t before = output.pos;
+      const std::size_t state = ZSTD_decompressStream(context_.get(), &output, &input_);
+      if (ZSTD_isError(state) != 0) {
+        fail(fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(), ZSTD_getErrorName(state)));
+        break;
+      }
+      // 0 = a frame is complete and flushed. Within a frame the context can hold more output even when all of
+      // the input is taken: ask again before reading on.
+      in_frame_ = state != 0;
+      more_output_ = in_frame_ && (output.pos == output.size || output.pos > before);
+    }
+    filled.bytes = output.pos;
+    filled.end = ended_;
+    filled.error = error_;
+    return filled;
+  }
+  Progress progress() const override { return compressed_->progress(); }
+  bool is_plain() const override { return false; }
+
+ private:
+  std::uint64_t position() const { return taken_ + input_.pos; }
+
+  void fail(std::string detail) {
+    error_ = Error{Errc::kInputCompressed, position(), std::move(detail)};
+    ended_ = true;
+  }
+
+  void refill() {
+    if (source_ended_) {
+      if (source_error_) {
+        error_ = source_error_;
+      } else if (in_frame_) {
+        fail(fmt::format("{}: zstd data are cut: the file ends after {} bytes in the middle of a frame; copy it again",
+                         name_, position()));
+      }
+      ended_ = true;
+      return;
+    }
+    taken_ += input_.pos;
+    Filled filled = compressed_->fill(buffer_);
+    input_ = {buffer_.data(), filled.bytes, 0};
+    source_ended_ = filled.end;
+    source_error_ = std::move(filled.error);
+    if (filled.bytes == 0 && source_ended_) refill();
+  }
+
+  std::unique_ptr<ByteStream> compressed_;
+  std::string name_;
+  std::unique_ptr<ZSTD_DStream, FreeContext> context_;
+  std::vector<char> buffer_;
+  ZSTD_inBuffer input_{nullptr, 0, 0};
+  std::uint64_t taken_ = 0;
+  bool in_frame_ = false, more_output_ = false, source_ended_ = false, ended_ = false;
+  std::optional<Error> error_, source_error_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteStream>> open_zstd(std::unique_ptr<ByteStream> compressed, std::string name) {
+  ZSTD_DStream* context = ZSTD_createDStream();
+  if (context == nullptr) {
+    return Error{Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to decompress it", name)};
+  }
+  return std::unique_ptr<ByteStream>(
+      std::make_unique<ZstdStream>(std::move(compressed), std::move(name), context));
+}
+
+}  // namespace tokpack::input

@@ -23,10 +23,12 @@ Result<void> check_plan_options(const PlanOptions& options) {
           fmt::format("capacity {} is above the limit of {} tokens", capacity, format::kMaxCapacity));
     }
     if (alignment == 0) return options_error("alignment is 0; 1 means none");
-    if (alignment > capacity || capacity % alignment != 0) {
+    if (alignment > capacity) {
+      return options_error(fmt::format("alignment {} exceeds the capacity {}", alignment, capacity));
+    }
+    if (capacity % alignment != 0) {
       return options_error(fmt::format("capacity {} is not a multiple of the alignment {}; try capacity {}",
-                                       capacity, alignment,
-                                       std::max<std::uint64_t>(alignment, capacity - capacity % alignment)));
+                                       capacity, alignment, capacity - capacity % alignment));
     }
     if (options.strategy > Strategy::kConcat) {
       return options_error(fmt::format("unknown strategy {}", static_cast<unsigned>(options.strategy)));

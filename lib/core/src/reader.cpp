@@ -1,13 +1,10 @@
 #include "tokpack/core/reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "reader_state.h"
 #include "reader_text.h"
@@ -15,91 +12,17 @@
 namespace tokpack {
 
 using detail::ReaderState;
-using format::Bytes;
 using format::FileLayout;
 using format::SectionEntry;
 using format::SectionKind;
 
-namespace {
-
-/// Says which file an error of the parser is about.
-Error in_file(const std::string& path, Error error) {
-  error.detail = fmt::format("{}: {}", detail::quoted(path), error.detail);
-  return error;
-}
-
-/// Page 0 of a file that is not mapped: two reads at most.
-Result<std::vector<std::byte>> read_page0(const File& file) {
-  std::vector<std::byte> page(static_cast<std::size_t>(std::min(file.size(), format::kPageBytes)));
-  if (auto read = file.read_at(0, page); !read) return read.error();
-  const auto bytes = format::page0_bytes(page, file.size());
-  if (!bytes) return in_file(file.path(), bytes.error());
-  const std::size_t known = page.size();
-  if (bytes.value() > known) {  // at most 1 MiB and within the file: checked
-    page.resize(bytes.value());
-    if (auto read = file.read_at(known, std::span(page).subspan(known)); !read) return read.error();
-  }
-  return page;
-}
-
-int posix_advice(AccessHint hint) noexcept {
-  switch (hint) {
-    case AccessHint::kSequential:
-      return POSIX_FADV_SEQUENTIAL;
-    case AccessHint::kRandom:
-      return POSIX_FADV_RANDOM;
-    case AccessHint::kWillNeed:
-      return POSIX_FADV_WILLNEED;
-    case AccessHint::kNormal:
-      break;
-  }
-  return POSIX_FADV_NORMAL;
-}
-
-void advise_range(const ReaderState& state, AccessHint hint, std::uint64_t offset,
-                  std::uint64_t length) noexcept {
-  if (state.mapped()) {
-    state.mapping->advise(hint, offset, length);
-  } else {
-    ::posix_fadvise(state.file->descriptor(), static_cast<off_t>(offset), static_cast<off_t>(length),
-                    posix_advice(hint));
-  }
-}
-
-}  // namespace
-
 Result<Reader> Reader::open(const std::string& path, const ReaderOptions& options) try {
-  auto opened = File::open(path);
-  if (!opened) return std::move(opened).error();
-  File& file = opened.value();
-
-  auto state = std::make_shared<ReaderState>();
-  state->path = path;
-  if (options.mode != ReadMode::kPread && file.size() > 0) {
-    auto mapping = Mapping::map(file);
-    if (mapping) {
-      state->mapping = std::move(mapping).value();
-    } else if (options.mode == ReadMode::kMmap) {
-      return std::move(mapping).error();
-    }
-  }
-  std::vector<std::byte> page;
-  if (!state->mapped()) {
-    auto read = read_page0(file);
-    if (!read) return std::move(read).error();
-    page = std::move(read).value();
-  }
-  auto layout = format::parse_page0(state->mapped() ? state->mapping->bytes() : Bytes(page), file.size());
-  if (!layout) return in_file(path, std::move(layout).error());
-  state->layout = std::move(layout).value();
-  if (state->mapped()) {
-    state->bind_arrays();
-  } else {
-    state->file = std::move(file);
-  }
-  if (options.hint != AccessHint::kNormal)
-    advise_range(*state, options.hint, 0, state->layout.header.file_size);
-  return Reader(std::move(state));
+  auto state = detail::open_state(path, options);
+  if (state) return Reader(std::move(state).value());
+  Error error = std::move(state).error();
+  // The parser knows bytes alone; the system's errors name the file already.
+  if (error.code < Errc::kIo) error.detail = fmt::format("{}: {}", detail::quoted(path), error.detail);
+  return error;
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("to open a file");
 }
@@ -117,7 +40,7 @@ bool Reader::is_ragged(std::size_t column) const noexcept {
 }
 
 Result<PackView> Reader::pack(std::uint64_t p) const try {
-  return state_->pack(p);
+  return state_->pack(state_, p);
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("for a pack");
 }
@@ -196,7 +119,7 @@ Result<std::string> Reader::metadata_json() const try {
 }
 
 Result<ColumnView> Reader::file_column(std::size_t index) const try {
-  return state_->column(index, nullptr);
+  return state_->column(state_, index, nullptr);
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("for a column");
 }
@@ -214,12 +137,12 @@ void Reader::advise(AccessHint hint, std::uint64_t first_pack, std::uint64_t pac
   // The three arrays that grow with the tokens; the others are small beside them.
   const SectionEntry* tokens = state.layout.find(SectionKind::kTokens);
   const std::uint64_t width = format::element_bytes(header.token_type);
-  advise_range(state, hint, tokens->offset + first * width, (last - first) * width);
+  state.advise(hint, tokens->offset + first * width, (last - first) * width);
   if (const SectionEntry* labels = state.layout.find(SectionKind::kLabels)) {
-    advise_range(state, hint, labels->offset + first * 4, (last - first) * 4);
+    state.advise(hint, labels->offset + first * 4, (last - first) * 4);
   }
   if (const SectionEntry* bits = state.layout.find(SectionKind::kLossBits)) {
-    advise_range(state, hint, bits->offset + format::loss_bits_begin(first, first_pack),
+    state.advise(hint, bits->offset + format::loss_bits_begin(first, first_pack),
                  (last - first) / 8 + (last_pack - first_pack));
   }
 } catch (const std::bad_alloc&) {

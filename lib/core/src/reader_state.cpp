@@ -40,6 +40,15 @@ Span whole(const ReaderState& state, SectionKind kind) noexcept {
 
 }  // namespace
 
+Error bounds_error(const ReaderState& state, std::uint64_t p, Error error) {
+  const SectionEntry* entry =
+      state.layout.find(error.code == Errc::kPackSequenceOffsets ? SectionKind::kPackSequenceOffsets
+                                                                 : SectionKind::kPackTokenOffsets);
+  error.offset = entry->offset + p * sizeof(std::uint64_t);
+  error.detail = fmt::format("{}: {}", quoted(state.path), error.detail);
+  return error;
+}
+
 Error cu_seqlens_error(const ReaderState& state, const PackBounds& bounds, std::uint64_t p,
                        std::span<const std::int32_t> cu_seqlens, std::size_t bad) {
   const std::uint64_t index = format::cu_seqlens_begin(bounds.sequence_begin, p) + bad;
@@ -68,15 +77,16 @@ void ReaderState::bind_arrays() noexcept {
   arrays.state = this;
 }
 
-Result<PackView> ReaderState::pack(std::uint64_t p) const {
+Result<PackView> ReaderState::pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const {
   if (p >= layout.header.packs) return no_such_pack(*this, p);
-  return mapped() ? mapped_pack(p) : read_pack(p);
+  return mapped() ? mapped_pack(self, p) : read_pack(self, p);
 }
 
-Result<PackView> ReaderState::mapped_pack(std::uint64_t p) const {
+Result<PackView> ReaderState::mapped_pack(const std::shared_ptr<const ReaderState>& self,
+                                          std::uint64_t p) const {
   auto checked = format::check_pack_bounds(layout.header, p, pack_token_offsets.subspan(p).first<2>(),
                                            pack_sequence_offsets.subspan(p).first<2>());
-  if (!checked) return std::move(checked).error();
+  if (!checked) return bounds_error(*this, p, std::move(checked).error());
   const PackBounds bounds = checked.value();
   const std::uint64_t tokens = bounds.token_end - bounds.token_begin;
   const std::uint64_t sequences = bounds.sequence_end - bounds.sequence_begin;
@@ -85,7 +95,7 @@ Result<PackView> ReaderState::mapped_pack(std::uint64_t p) const {
   if (const std::int64_t bad = format::check_cu_seqlens(cu_seqlens, tokens); bad >= 0) {
     return cu_seqlens_error(*this, bounds, p, cu_seqlens, static_cast<std::size_t>(bad));
   }
-  return PackView(shared_from_this(), &arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
+  return PackView(self, &arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
                   bounds.sequence_begin, static_cast<std::uint32_t>(sequences));
 }
 

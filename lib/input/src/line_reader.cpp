@@ -68,11 +68,11 @@ Result<bool> LineReader::next_in_memory(Chunk& chunk) {
   std::size_t seen = 0, cut = 0;
   for (std::size_t wanted = chunk_bytes_; cut == 0; wanted *= 2) {
     const std::string_view window = rest.substr(0, wanted);
-    if (window.size() > kMaxLineBytes) return too_long(offset_);
     // As a stream does, which knows its end only from a window that it cannot fill.
     const std::size_t more = last_cut(window.substr(seen));
     if (more > 0) cut = seen + more;
     if (window.size() < wanted) cut = window.size();
+    if (cut == 0 && window.size() > kMaxLineBytes) return too_long(offset_);
     seen = window.size();
   }
   chunk.offset = offset_;

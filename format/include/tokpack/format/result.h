@@ -31,7 +31,10 @@ class [[nodiscard]] Result {
     return *std::get_if<0>(&state_);
   }
   T&& value() && { return std::move(checked()); }
-  T* operator->() { return &checked(); }
+  /// Not on a temporary: what `make()->spans()` points to may die with the Result. Name it first.
+  T* operator->() & { return &checked(); }
+  const T* operator->() const& { return &value(); }
+  T* operator->() const&& = delete;
   T& operator*() & { return checked(); }
   const T& operator*() const& { return value(); }
   T&& operator*() && { return std::move(checked()); }

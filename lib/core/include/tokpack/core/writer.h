@@ -40,7 +40,7 @@ enum class Tail : std::uint8_t {
 
 /// A column to write besides the built-in ones. Reserved names must have their reserved type.
 struct ColumnSpec {
-  std::string name;
+  std::string name{};
   ElementType type = ElementType::kU32;
   std::uint16_t width = 1;
   Scope scope = Scope::kSequence;  ///< kSequence or kToken: one row per sample or per token
@@ -53,8 +53,8 @@ inline constexpr std::int32_t kDefaultIgnoreIndex = -100;
 struct WriterOptions {
   PlanOptions plan;
   Overlong overlong = Overlong::kError;
-  std::optional<ElementType> token_type;  ///< kU16 or kU32; unset = u16 until an id needs more
-  std::uint32_t vocab_size = 0;           ///< 0 = unknown; else ids must be below it
+  std::optional<ElementType> token_type{};  ///< kU16 or kU32; unset = u16 until an id needs more
+  std::uint32_t vocab_size = 0;             ///< 0 = unknown; else ids must be below it
   LabelAlignment label_alignment = LabelAlignment::kAligned;
   MissingLabels missing_labels = MissingLabels::kError;
   Tail tail = Tail::kNone;
@@ -64,14 +64,14 @@ struct WriterOptions {
   std::int32_t ignore_index = kDefaultIgnoreIndex;
   std::uint32_t pad_id = 0;
   bool groups = false;  ///< samples come with group keys; adds the `group` column
-  std::vector<ColumnSpec> columns;
+  std::vector<ColumnSpec> columns{};
   bool force = false;  ///< replace an existing output
   bool sync = true;    ///< fsync file and folder
 
   // Metadata only.
-  std::optional<std::int64_t> bos_id, eos_id;
-  std::string tokenizer_name, tokenizer_sha256;
-  std::map<std::string, std::string> user;
+  std::optional<std::int64_t> bos_id{}, eos_id{};
+  std::string tokenizer_name{}, tokenizer_sha256{};
+  std::map<std::string, std::string> user{};
 };
 
 /// Token ids of a caller, in one of the types callers have. Negative or too large ids are kSampleTokens.
@@ -100,29 +100,29 @@ class TokenInput {
 /// Rows of one declared column for a batch: rows * width elements of the column's type. Ragged: `offsets` has
 /// one entry more than samples, in rows of width, first 0.
 struct ColumnInput {
-  format::Bytes values;
-  std::span<const std::uint64_t> offsets;
+  format::Bytes values{};
+  std::span<const std::uint64_t> offsets{};
 };
 
 /// Several samples in flat arrays. At most one of loss_mask and labels is given. Per-token arrays have as
 /// many elements as `tokens`, per-sample ones as `lengths`.
 struct Batch {
-  TokenInput tokens;                       ///< all samples' ids, one after the other
-  std::span<const std::uint32_t> lengths;  ///< tokens of each sample; their sum is tokens.size()
-  std::optional<std::span<const std::uint8_t>> loss_mask;  ///< 1 = the token is a training target, else 0
-  std::optional<std::span<const std::int32_t>> labels;     ///< the token, ignore_index, or another id
-  std::span<const std::int32_t> tail_labels;               ///< empty, or per sample; ignore_index = none
-  std::span<const std::uint64_t> groups;  ///< keys; adjacent equal keys are one group. Empty = none
-  std::span<const ColumnInput> columns;   ///< in the order of WriterOptions::columns
+  TokenInput tokens{};                       ///< all samples' ids, one after the other
+  std::span<const std::uint32_t> lengths{};  ///< tokens of each sample; their sum is tokens.size()
+  std::optional<std::span<const std::uint8_t>> loss_mask{};  ///< 1 = the token is a training target, else 0
+  std::optional<std::span<const std::int32_t>> labels{};     ///< the token, ignore_index, or another id
+  std::span<const std::int32_t> tail_labels{};               ///< empty, or per sample; ignore_index = none
+  std::span<const std::uint64_t> groups{};  ///< keys; adjacent equal keys are one group. Empty = none
+  std::span<const ColumnInput> columns{};   ///< in the order of WriterOptions::columns
 };
 
 /// One sample: the same with one length.
 struct Sample {
-  TokenInput tokens;
-  std::optional<std::span<const std::uint8_t>> loss_mask;
-  std::optional<std::span<const std::int32_t>> labels;
-  std::optional<std::int32_t> tail_label;
-  std::span<const ColumnInput> columns;
+  TokenInput tokens{};
+  std::optional<std::span<const std::uint8_t>> loss_mask{};
+  std::optional<std::span<const std::int32_t>> labels{};
+  std::optional<std::int32_t> tail_label{};
+  std::span<const ColumnInput> columns{};
 };
 
 struct WriteSummary {

@@ -1,0 +1,63 @@
+#include "command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "text.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+void write_stderr(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(2, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;  // nobody is left to be told
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+void fail(int exit_code, std::string message) { throw Failure{exit_code, std::move(message)}; }
+
+void fail(const Error& error, std::string_view path) {
+  throw Failure{error.code == Errc::kOptions ? kUsage : kUnusable, describe(error, path)};
+}
+
+std::string describe(const Error& error, std::string_view path) {
+  std::string text = error.detail.empty() ? std::string(errc_name(error.code)) : error.detail;
+  if (!path.empty() && text.find(path) == std::string::npos) text = fmt::format("{}: {}", path, text);
+  return text;
+}
+
+void warn(std::string_view message) {
+  write_stderr(fmt::format("tokpack: warning: {}\n", terminal_safe(message)));
+}
+
+void print_error(std::string_view message) {
+  write_stderr(fmt::format("tokpack: error: {}\n", terminal_safe(message)));
+}
+
+void Output::flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty()) {
+    const ssize_t n = ::write(descriptor_, rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      buffer_.clear();
+      if (error == EPIPE) throw Failure{kDone, {}};
+      fail(kUnusable, fmt::format("cannot write {}: {}", name_, std::strerror(error)));
+    }
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+  buffer_.clear();
+}
+
+}  // namespace tokpack::tools

@@ -1,0 +1,190 @@
+#include "describe.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "tokpack/format/layout.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+using format::SectionKind;
+
+float half_to_float(std::uint16_t bits) {
+  const std::uint32_t sign = std::uint32_t{bits} >> 15 << 31;
+  const std::uint32_t exponent = bits >> 10 & 0x1fu;
+  const std::uint32_t fraction = bits & 0x3ffu;
+  if (exponent == 0) {
+    const float tiny = std::ldexp(static_cast<float>(fraction), -24);
+    return sign == 0 ? tiny : -tiny;
+  }
+  const std::uint32_t wide = exponent == 31 ? 255u : exponent + 112u;
+  return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+}
+
+template <typename T>
+T element(const ColumnView& column, std::uint64_t index) {
+  return format::load<T>(column.values, index * sizeof(T));
+}
+
+std::string float_text(float value, bool stored_precision) {
+  if (std::isnan(value)) return "\"nan\"";
+  if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  if (!stored_precision) return python_number(static_cast<double>(value));
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+  return {text.data(), end.ptr};
+}
+
+void append_element(std::string& out, const ColumnView& column, std::uint64_t index, bool stored_precision) {
+  switch (column.type) {
+    case ElementType::kU8:
+    case ElementType::kBytes:
+      out += std::to_string(element<std::uint8_t>(column, index));
+      return;
+    case ElementType::kU16:
+      out += std::to_string(element<std::uint16_t>(column, index));
+      return;
+    case ElementType::kU32:
+      out += std::to_string(element<std::uint32_t>(column, index));
+      return;
+    case ElementType::kU64:
+      out += std::to_string(element<std::uint64_t>(column, index));
+      return;
+    case ElementType::kI32:
+      out += std::to_string(element<std::int32_t>(column, index));
+      return;
+    case ElementType::kI64:
+      out += std::to_string(element<std::int64_t>(column, index));
+      return;
+    case ElementType::kF16:
+      out += float_text(half_to_float(element<std::uint16_t>(column, index)), stored_precision);
+      return;
+    case ElementType::kBF16: {
+      const std::uint32_t bits = std::uint32_t{element<std::uint16_t>(column, index)} << 16;
+      out += float_text(std::bit_cast<float>(bits), stored_precision);
+      return;
+    }
+    case ElementType::kF32:
+      out += float_text(element<float>(column, index), stored_precision);
+      return;
+  }
+  out += "null";
+}
+
+/// One row of `width` elements.
+void append_cells(std::string& out, const ColumnView& column, std::uint64_t row, bool stored_precision) {
+  if (column.width == 1) {
+    append_element(out, column, row, stored_precision);
+    return;
+  }
+  out += '[';
+  for (std::uint64_t i = 0; i < column.width; ++i) {
+    if (i > 0) out += ',';
+    append_element(out, column, row * column.width + i, stored_precision);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+std::string_view type_name(ElementType type) noexcept {
+  constexpr std::array<std::string_view, 11> kNames = {"unknown", "u8",  "u16",  "u32", "u64",  "i32",
+                                                       "i64",     "f16", "bf16", "f32", "bytes"};
+  const auto i = static_cast<std::size_t>(type);
+  return i < kNames.size() ? kNames[i] : kNames[0];
+}
+
+std::string_view scope_name(Scope scope) noexcept {
+  constexpr std::array<std::string_view, 5> kNames = {"unknown", "file", "pack", "sequence", "token"};
+  const auto i = static_cast<std::size_t>(scope);
+  return i < kNames.size() ? kNames[i] : kNames[0];
+}
+
+std::string_view label_kind_name(LabelKind kind) noexcept {
+  switch (kind) {
+    case LabelKind::kAll:
+      return "all";
+    case LabelKind::kLossMask:
+      return "loss_mask";
+    case LabelKind::kExplicit:
+      return "explicit";
+  }
+  return "unknown";
+}
+
+std::string kind_name(std::uint16_t kind) {
+  for (const format::KindRule& rule : format::kBuiltInKinds)
+    if (static_cast<std::uint16_t>(rule.kind) == kind) return std::string(rule.name);
+  switch (static_cast<SectionKind>(kind)) {
+    case SectionKind::kColumn:
+      return "column";
+    case SectionKind::kColumnOffsets:
+      return "column_offsets";
+    case SectionKind::kColumnValues:
+      return "column_values";
+    default:
+      return fmt::format("unknown_{}", kind);
+  }
+}
+
+const format::SectionEntry& column_entry(const Reader& reader, std::size_t index) noexcept {
+  return reader.layout().sections[reader.layout().columns[index].section];
+}
+
+std::string column_text(const Reader& reader, std::size_t index) {
+  const format::ColumnInfo& info = reader.layout().columns[index];
+  const format::SectionEntry& entry = column_entry(reader, index);
+  // A ragged column's scope stands with its offsets: there is one per row.
+  const format::SectionEntry& scoped = info.offsets ? reader.layout().sections[*info.offsets] : entry;
+  std::string text =
+      fmt::format("{} {}", entry.name_view(), type_name(static_cast<ElementType>(entry.element_type)));
+  if (entry.width > 1) text += fmt::format("x{}", entry.width);
+  if (info.offsets) text += "[]";
+  return fmt::format("{}@{}", text, scope_name(static_cast<Scope>(scoped.scope)));
+}
+
+void append_row(std::string& out, const ColumnView& column, std::uint64_t row, bool stored_precision) {
+  std::uint64_t first = row;
+  std::uint64_t last = row + 1;
+  if (column.ragged) {
+    first = column.offsets[row] - column.offsets[0];
+    last = column.offsets[row + 1] - column.offsets[0];
+  }
+  if (column.type == ElementType::kBytes) {
+    out += '"';
+    for (std::uint64_t i = first * column.width; i < last * column.width; ++i)
+      out += fmt::format("{:02x}", std::to_integer<unsigned>(column.values[i]));
+    out += '"';
+    return;
+  }
+  if (!column.ragged) {
+    append_cells(out, column, row, stored_precision);
+    return;
+  }
+  out += '[';
+  for (std::uint64_t i = first; i < last; ++i) {
+    if (i > first) out += ',';
+    append_cells(out, column, i, stored_precision);
+  }
+  out += ']';
+}
+
+Json column_rows(const ColumnView& column) {
+  Json rows = Json::array();
+  std::string text;
+  for (std::uint64_t row = 0; row < column.rows; ++row) {
+    text.clear();
+    append_row(text, column, row, false);
+    rows.push_back(Json::parse(text));
+  }
+  return rows;
+}
+
+}  // namespace tokpack::tools

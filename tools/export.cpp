@@ -1,0 +1,271 @@
+// tokpack export: the samples of a file as JSON lines, in the order of the input, fragments rejoined.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "command.h"
+#include "describe.h"
+#include "dump.h"
+#include "export_file.h"
+#include "interrupt.h"
+#include "options.h"
+#include "text.h"
+#include "tokpack/core/metadata.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+/// 16 bytes a sequence: the index that brings samples back into order.
+struct Entry {
+  std::uint64_t source, pack;
+};
+
+void append_number(std::string& out, std::int64_t number) {
+  std::array<char, 24> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number);
+  out.append(text.data(), end.ptr);
+}
+
+class Exporter {
+ public:
+  Exporter(const Reader& reader, Output& out)
+      : reader_(reader), out_(out), ignore_(reader.header().ignore_index) {
+    const auto text = reader.metadata_json();
+    if (text) {
+      if (auto metadata = parse_metadata(*text)) {
+        roles_ = metadata->roles;
+        input_target_ = metadata->tail == "input-target";
+        metadata_known_ = true;
+      }
+    }
+    if (!metadata_known_)
+      warn(fmt::format(
+          "{}: the metadata cannot be read: roles come as numbers, last tokens kept as targets only are "
+          "not restored",
+          reader.path()));
+    for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+      const auto& offsets = reader.layout().columns[c].offsets;
+      const format::SectionEntry& entry =
+          offsets ? reader.layout().sections[*offsets] : column_entry(reader, c);
+      const auto scope = static_cast<Scope>(entry.scope);
+      if (scope == Scope::kSequence || scope == Scope::kToken) {
+        columns_.push_back(c);
+      } else {
+        left_out_ += fmt::format("{}{}", left_out_.empty() ? "" : ", ", entry.name_view());
+      }
+    }
+  }
+
+  void run() {
+    std::vector<Entry> entries = index();
+    for (std::size_t first = 0; first < entries.size();) {
+      std::size_t last = first + 1;
+      while (last < entries.size() && entries[last].source == entries[first].source) ++last;
+      write_sample(std::span(entries).subspan(first, last - first));
+      first = last;
+      out_.flush_if_full();
+      if (first % 256 == 0) stop_if_interrupted();
+    }
+  }
+
+  void say_what_is_missing() const {
+    if (unrestored_ > 0) {
+      warn(fmt::format(
+          "{}: the last token of {} is not in the file and missing in the export: it was no training "
+          "target under --tail input-target",
+          reader_.path(), counted(unrestored_, "sample")));
+    }
+    if (guessed_ > 0) {
+      warn(fmt::format("{}: the last token of {} is taken from its label, which may be another id",
+                       reader_.path(), counted(guessed_, "sample")));
+    }
+    if (tails_ > 0) {
+      warn(fmt::format(
+          "{}: {} a label for the token after the last one; it stands in 'tail_label', which pack does "
+          "not read",
+          reader_.path(), counted(tails_, "sample has", "samples have")));
+    }
+    if (!left_out_.empty())
+      warn(fmt::format("{}: columns that belong to packs or to the file are left out: {}", reader_.path(),
+                       left_out_));
+  }
+
+ private:
+  std::vector<Entry> index() const {
+    std::vector<Entry> entries;
+    entries.reserve(reader_.sequences());
+    for (std::uint64_t p = 0; p < reader_.packs(); ++p) {
+      const PackView pack = take(reader_.pack(p), reader_.path());
+      const SourceSpan sources = pack.sources();
+      for (std::size_t s = 0; s < sources.size(); ++s) entries.push_back({sources[s], p});
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return a.source != b.source ? a.source < b.source : a.pack < b.pack;
+    });
+    return entries;
+  }
+
+  struct Piece {
+    PackView pack;
+    std::size_t index;
+    std::uint32_t position;
+  };
+
+  /// The sample's sequences in order. Several may stand in one pack.
+  std::vector<Piece> pieces(std::span<const Entry> entries) const {
+    std::vector<Piece> out;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (i > 0 && entries[i].pack == entries[i - 1].pack) continue;
+      const PackView pack = take(reader_.pack(entries[i].pack), reader_.path());
+      const SourceSpan sources = pack.sources();
+      const auto positions = pack.first_token_positions();
+      for (std::size_t s = 0; s < sources.size(); ++s)
+        if (sources[s] == entries[i].source) out.push_back({pack, s, positions.empty() ? 0 : positions[s]});
+    }
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Piece& a, const Piece& b) { return a.position < b.position; });
+    return out;
+  }
+
+  void write_sample(std::span<const Entry> entries) {
+    const std::vector<Piece> sample = pieces(entries);
+    const bool with_labels = reader_.header().label_kind != static_cast<std::uint8_t>(LabelKind::kAll);
+    const std::int32_t tail = tail_of(sample.back());
+    std::optional<std::int32_t> last_token;
+    if (input_target_ && tail != ignore_) last_token = tail;
+    if (input_target_ && tail == ignore_) ++unrestored_;
+    if (last_token && reader_.header().label_kind == static_cast<std::uint8_t>(LabelKind::kExplicit))
+      ++guessed_;
+
+    std::string& text = out_.buffer();
+    text += "{\"input_ids\":[";
+    bool first = true;
+    const auto comma = [&] {
+      if (!first) text += ',';
+      first = false;
+    };
+    for (const Piece& piece : sample) {
+      const TokenSpan tokens = piece.pack.tokens();
+      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+        comma();
+        append_number(text, static_cast<std::int64_t>(tokens[i]));
+      }
+    }
+    if (last_token) {
+      comma();
+      append_number(text, *last_token);
+    }
+    text += ']';
+    if (with_labels) {
+      text += ",\"labels\":[";
+      first = true;
+      for (const Piece& piece : sample) {
+        for (std::size_t i = begin(piece); i < end(piece); ++i) {
+          comma();
+          append_number(text, piece.pack.stored_label(i));
+        }
+      }
+      if (last_token) {
+        comma();
+        append_number(text, *last_token);
+      }
+      text += ']';
+    }
+    if (tail != ignore_ && !last_token) {
+      text += ",\"tail_label\":";
+      append_number(text, tail);
+      ++tails_;
+    }
+    for (const std::size_t column : columns_) write_column(text, sample, column);
+    text += "}\n";
+  }
+
+  void write_column(std::string& text, const std::vector<Piece>& sample, std::size_t index) const {
+    ColumnView column = take(sample.front().pack.column(index), reader_.path());
+    text += fmt::format(",\"{}\":", column.name);
+    if (column.scope == Scope::kSequence) {
+      // Every fragment carries the sample's value.
+      if (column.name == "role" && !column.ragged) {
+        const auto role = std::to_integer<std::size_t>(column.values[sample.front().index]);
+        if (role < roles_.size()) {
+          text += nlohmann::json(roles_[role]).dump();
+          return;
+        }
+      }
+      append_row(text, column, sample.front().index, true);
+      return;
+    }
+    text += '[';
+    bool first = true;
+    for (const Piece& piece : sample) {
+      column = take(piece.pack.column(index), reader_.path());
+      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+        if (!first) text += ',';
+        first = false;
+        append_row(text, column, i, true);
+      }
+    }
+    text += ']';
+  }
+
+  static std::size_t begin(const Piece& piece) {
+    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index]);
+  }
+  static std::size_t end(const Piece& piece) {
+    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index + 1]);
+  }
+  std::int32_t tail_of(const Piece& piece) const {
+    const auto tails = piece.pack.tail_labels();
+    return tails.empty() ? ignore_ : tails[piece.index];
+  }
+
+  const Reader& reader_;
+  Output& out_;
+  std::int32_t ignore_;
+  std::vector<std::size_t> columns_;
+  std::vector<std::string> roles_;
+  bool input_target_ = false, metadata_known_ = false;
+  std::uint64_t unrestored_ = 0, guessed_ = 0, tails_ = 0;
+  std::string left_out_;
+};
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+int run(const ExportArguments& arguments) {
+  if (arguments.output != "-" && same_file(arguments.file, arguments.output))
+    fail(kUsage, fmt::format("the output {} is the file to export; name another output", arguments.output));
+  const Reader reader = open_reader(arguments.file);
+  if (arguments.output == "-") {
+    Output out;
+    Exporter exporter(reader, out);
+    exporter.run();
+    out.flush();
+    exporter.say_what_is_missing();
+    return kDone;
+  }
+  defer_interrupts();
+  NewFile file(arguments.output, arguments.force);
+  Exporter exporter(reader, file.out());
+  exporter.run();
+  stop_if_interrupted();
+  file.commit();
+  exporter.say_what_is_missing();
+  return kDone;
+}
+
+}  // namespace tokpack::tools

@@ -1,0 +1,21 @@
+// Signals: a flag for SIGINT and SIGTERM that a verb which writes looks at between batches, a word instead of
+// a crash when a mapped file shrinks, and no death by SIGPIPE.
+//
+// The second SIGINT or SIGTERM ends the process at once; a temporary that it leaves is removed by the next
+// pack to the same output. Threads: install from the main thread; any thread may ask.
+#pragma once
+
+namespace tokpack::tools {
+
+void install_signal_handlers();
+
+/// Makes SIGINT and SIGTERM set the flag from now on. Until then they end the process, as usual.
+void defer_interrupts();
+
+/// The signal that came, or 0.
+int interrupted() noexcept;
+
+/// Throws Failure with 128 + the signal when one came.
+void stop_if_interrupted();
+
+}  // namespace tokpack::tools

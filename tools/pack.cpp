@@ -1,0 +1,249 @@
+// tokpack pack: samples in, a .tpk file (and perhaps a holdout file) out.
+#include <fmt/format.h>
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <thread>
+
+#include "command.h"
+#include "interrupt.h"
+#include "json.h"
+#include "options.h"
+#include "pack_inputs.h"
+#include "pack_outputs.h"
+#include "pack_report.h"
+#include "progress.h"
+#include "sha256.h"
+#include "tokpack/format/checksum.h"
+#include "tokpack/input/jsonl.h"
+#include "tokpack/input/raw.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+unsigned thread_count(unsigned asked) {
+  return asked != 0 ? asked : std::max(1u, std::thread::hardware_concurrency());
+}
+
+WriterOptions writer_options(const PackArguments& a) {
+  WriterOptions options;
+  options.plan = {.capacity = a.capacity,
+                  .alignment = a.alignment,
+                  .max_sequences = a.max_sequences,
+                  .strategy = a.strategy};
+  const bool concat = a.strategy == Strategy::kConcat;
+  if (concat && a.overlong && *a.overlong != Overlong::kSplit)
+    fail(kUsage, "--strategy concat cuts every sample at the capacity; --overlong can only be split with it");
+  options.overlong = concat ? Overlong::kSplit : a.overlong.value_or(Overlong::kError);
+  if (a.window != 0 && a.window < std::uint64_t{a.capacity} * 256) {
+    fail(kUsage,
+         fmt::format("--window {} is too small to pack well: expected at least 256 x capacity = {}, or all",
+                     a.window, std::uint64_t{a.capacity} * 256));
+  }
+  options.window_tokens = a.window;
+  options.token_type = a.token_type;
+  options.vocab_size = a.vocab_size;
+  options.label_alignment = a.labels;
+  options.missing_labels = a.missing_labels;
+  options.tail = a.tail;
+  options.drop_untrainable = a.drop_untrainable;
+  options.threads = thread_count(a.threads);
+  options.ignore_index = a.ignore_index;
+  options.pad_id = a.pad_id;
+  options.force = a.force;
+  options.bos_id = a.bos_id;
+  options.eos_id = a.eos_id;
+  options.tokenizer_name = a.tokenizer;
+  if (!a.tokenizer_file.empty()) options.tokenizer_sha256 = sha256_of_file(a.tokenizer_file);
+  for (const auto& [key, value] : a.meta) options.user[key] = value;
+  if (auto checked = check_plan_options(options.plan); !checked) fail(kUsage, checked.error().detail);
+  return options;
+}
+
+std::shared_ptr<input::JsonlSession> jsonl_session(const PackArguments& a) {
+  input::JsonlOptions options;
+  options.vocab_size = a.vocab_size;
+  options.u16_only = a.token_type == ElementType::kU16;
+  options.ignore_index = a.ignore_index;
+  options.missing_labels = a.missing_labels;
+  if (a.group_field) options.group_field = *a.group_field;
+  options.mask_fields = a.mask_fields;
+  options.columns = a.columns;
+  options.threads = thread_count(a.threads);
+  return input::make_jsonl_session(std::move(options));
+}
+
+input::RawOptions raw_options(const PackArguments& a, const InputPass& pass) {
+  input::RawOptions options;
+  options.type = a.array_type;
+  options.header_bytes = a.header_bytes;
+  if (!a.lengths.empty()) options.lengths_path = a.lengths[pass.raw_index];
+  options.document_end = a.document_end;
+  if (!a.loss_mask_files.empty()) options.loss_mask_path = a.loss_mask_files[pass.raw_index];
+  options.vocab_size = a.vocab_size;
+  return options;
+}
+
+/// The passes read so far, to say where a sample came from. Keeps the last few sources alive.
+class Origins {
+ public:
+  void begin(std::string path, std::uint64_t first_sample, std::unique_ptr<input::Source> source) {
+    passes_.push_back({std::move(path), first_sample, std::move(source)});
+    if (passes_.size() > kKept) passes_[passes_.size() - 1 - kKept].source.reset();
+  }
+  input::Source& current() { return *passes_.back().source; }
+
+  std::string where(std::uint64_t sample) const {
+    for (auto pass = passes_.rbegin(); pass != passes_.rend(); ++pass) {
+      if (pass->first_sample > sample) continue;
+      const std::uint64_t index = sample - pass->first_sample;
+      return pass->source ? pass->source->where(index) : fmt::format("{}, record {}", pass->path, index);
+    }
+    return {};
+  }
+
+  /// The error's text, with the place after the first sample number that it names.
+  std::string explain(const Error& error) const {
+    static const std::regex kSample("\\bsamples? (\\d{1,18})\\b");
+    std::smatch match;
+    if (!std::regex_search(error.detail, match, kSample)) return describe(error, "");
+    const std::string place = where(std::stoull(match[1].str()));
+    if (place.empty() || error.detail.find(place) != std::string::npos) return describe(error, "");
+    return fmt::format("{} ({}){}", match.prefix().str() + match[0].str(), place, match.suffix().str());
+  }
+
+ private:
+  static constexpr std::size_t kKept = 8;
+  struct Pass {
+    std::string path;
+    std::uint64_t first_sample;
+    std::unique_ptr<input::Source> source;
+  };
+  std::deque<Pass> passes_;
+};
+
+Json summary_json(const std::string& path, const WriteSummary& summary) {
+  Json json = Json::object();
+  for (const AccountField& field : kAccountFields)
+    json[std::string(field.name)] = summary.account.*field.member;
+  json["output"] = as_utf8(path);
+  json["digest"] = format::to_hex(summary.digest);
+  json["packs"] = summary.packs;
+  json["targets"] = summary.targets;
+  json["file_size"] = summary.file_size;
+  json["lower_bound_packs"] = summary.lower_bound_packs;
+  return json;
+}
+
+/// Reads all passes into the outputs.
+class PackRun {
+ public:
+  explicit PackRun(const PackArguments& arguments)
+      : arguments_(arguments),
+        options_(writer_options(arguments)),
+        passes_(expand_inputs(arguments)),
+        session_(jsonl_session(arguments)),
+        selector_(arguments.holdout_percent.value_or(0) / 100) {
+    for (const InputPass& pass : passes_) bytes_total_ += pass.file_size;
+    for (const InputPass& pass : passes_)
+      if (pass.file_size == 0 && pass.path == "-") bytes_total_ = 0;
+  }
+
+  PackOutputs::Summaries run() {
+    for (const InputPass& pass : passes_) read(pass);
+    progress_.say("planning and writing");
+    if (!outputs_) create_outputs(false);
+    outputs_->set_roles(roles_);
+    PackOutputs::Summaries summaries = outputs_->finish();
+    progress_.clear();
+    return summaries;
+  }
+
+ private:
+  void read(const InputPass& pass) {
+    auto opened = pass.raw ? input::open_raw(pass.path, raw_options(arguments_, pass))
+                           : input::open_jsonl(pass.path, session_);
+    origins_.begin(pass.path, samples_,
+                   take(std::move(opened), pass.path == "-" ? "standard input" : pass.path));
+    input::Source& source = origins_.current();
+    selector_.begin_pass(pass);
+    waiting_.push_back(pass.path == "-" ? "-" : pass.path);
+    if (outputs_) name_inputs();
+    while (true) {
+      stop_if_interrupted();
+      auto next = source.next();
+      if (!next) stop(next.error(), pass);
+      const input::SampleBatch* batch = *next;
+      if (batch == nullptr) break;
+      if (!outputs_) create_outputs(true);
+      outputs_->add(*batch, selector_.decide(*batch), selector_.groups(*batch));
+      samples_ += batch->samples();
+      tokens_ += batch->tokens.size();
+      progress_.update(bytes_before_ + source.progress().bytes_read, bytes_total_, tokens_);
+    }
+    bytes_before_ += source.progress().bytes_read;
+    if (!source.roles().empty()) roles_ = source.roles();
+  }
+
+  [[noreturn]] void stop(const Error& error, const InputPass& pass) {
+    stop_if_interrupted();
+    fail(error, pass.path == "-" ? "standard input" : pass.path);
+  }
+
+  /// Columns and groups are known once the first batch has been read.
+  void create_outputs(bool read_any) {
+    const input::Source& source = origins_.current();
+    options_.groups = source.has_groups();
+    options_.columns = source.columns();
+    if (arguments_.group_field && !options_.groups && read_any) {
+      fail(kUnusable,
+           fmt::format("--group-field {}: the first record has no such field", *arguments_.group_field));
+    }
+    outputs_.emplace(arguments_, options_, [this](const Error& error) { return origins_.explain(error); });
+    name_inputs();
+  }
+
+  void name_inputs() {
+    for (const std::string& name : waiting_) outputs_->begin_input(name);
+    waiting_.clear();
+  }
+
+  const PackArguments& arguments_;
+  WriterOptions options_;
+  std::vector<InputPass> passes_;
+  std::shared_ptr<input::JsonlSession> session_;
+  Selector selector_;
+  Origins origins_;
+  std::optional<PackOutputs> outputs_;
+  std::vector<std::string> waiting_;  ///< inputs begun before the outputs could be created
+  std::vector<std::string> roles_;
+  std::uint64_t samples_ = 0, tokens_ = 0, bytes_before_ = 0, bytes_total_ = 0;
+  ProgressBar progress_;
+};
+
+}  // namespace
+
+int run(const PackArguments& arguments) {
+  defer_interrupts();
+  const PackOutputs::Summaries summaries = PackRun(arguments).run();
+  Output out;
+  if (arguments.json) {
+    Json json = summary_json(arguments.output, summaries.main);
+    if (summaries.holdout) json["holdout"] = summary_json(arguments.holdout_output, *summaries.holdout);
+    print_json(out, json);
+  } else {
+    print_summary(out, arguments.output, arguments, summaries.main);
+    if (summaries.holdout) {
+      out << "\n";
+      print_summary(out, arguments.holdout_output, arguments, *summaries.holdout);
+    }
+    out.flush();
+  }
+  advise(arguments.output, arguments, summaries.main);
+  return kDone;
+}
+
+}  // namespace tokpack::tools

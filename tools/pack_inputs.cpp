@@ -1,0 +1,209 @@
+#include "pack_inputs.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "command.h"
+#include "tokpack/format/checksum.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+constexpr double kMostRepeats = 1e6;
+
+struct Factored {
+  std::string path;
+  double factor = 1;
+};
+
+/// The last '@' followed by a number is a factor.
+Factored split_factor(const std::string& text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) return {text, 1};
+  for (std::size_t i = at + 1; i < text.size(); ++i)
+    if (text[i] != '.' && (text[i] < '0' || text[i] > '9')) return {text, 1};
+  double factor = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + at + 1, end, factor, std::chars_format::fixed);
+  if (error != std::errc{} || stop != end) return {text, 1};
+  if (!(factor > 0) || factor > kMostRepeats) {
+    fail(kUsage, fmt::format("{}: expected a factor above 0 and up to {:.0f} after '@', found '{}'", text,
+                             kMostRepeats, text.substr(at + 1)));
+  }
+  return {text.substr(0, at), factor};
+}
+
+bool is_raw(const std::string& path) { return path.ends_with(".bin") || path.ends_with(".npy"); }
+
+struct FileIdentity {
+  dev_t device;
+  ino_t inode;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+std::optional<FileIdentity> identity(const std::string& path) {
+  struct stat status {};
+  if (path == "-" || ::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return FileIdentity{status.st_dev, status.st_ino};
+}
+
+void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
+  std::vector<std::string> read;
+  for (const InputPass& pass : passes) read.push_back(pass.path);
+  read.insert(read.end(), a.lengths.begin(), a.lengths.end());
+  read.insert(read.end(), a.loss_mask_files.begin(), a.loss_mask_files.end());
+  if (!a.tokenizer_file.empty()) read.push_back(a.tokenizer_file);
+  for (const std::string* output : {&a.output, &a.holdout_output}) {
+    struct stat status {};
+    if (!output->empty() && ::stat(output->c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+      fail(kUnusable, fmt::format("{} is not a regular file; name a file to write", *output));
+    const auto target = output->empty() ? std::nullopt : identity(*output);
+    for (const std::string& path : read) {
+      if (target && identity(path) == target) {
+        fail(kUsage,
+             fmt::format("the output {} is the input {}: packing would replace what it reads; name another "
+                         "output",
+                         *output, path));
+      }
+    }
+  }
+  if (a.holdout_output.empty()) return;
+  std::error_code ignored;
+  const auto main_path = std::filesystem::weakly_canonical(a.output, ignored);
+  const auto holdout_path = std::filesystem::weakly_canonical(a.holdout_output, ignored);
+  const auto same = identity(a.output);
+  if (main_path == holdout_path || (same && same == identity(a.holdout_output)))
+    fail(kUsage, fmt::format("--output and --holdout-out are the same file, {}; name two", a.output));
+}
+
+void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {
+  const auto one_each = [&](const std::vector<std::string>& files, std::string_view option) {
+    if (!files.empty() && files.size() != raw_inputs) {
+      fail(kUsage,
+           fmt::format("{} is given {} times for {} raw inputs (.bin, .npy); give it once for each, in order",
+                       option, files.size(), raw_inputs));
+    }
+  };
+  one_each(a.lengths, "--lengths");
+  one_each(a.loss_mask_files, "--loss-mask-file");
+  if (raw_inputs == 0) {
+    if (a.document_end || a.array_type || a.header_bytes != 0) {
+      fail(kUsage,
+           "--document-end, --array-type and --header-bytes are for raw inputs (.bin, .npy), and there is "
+           "none");
+    }
+    return;
+  }
+  if (a.lengths.empty() == !a.document_end.has_value()) {
+    fail(kUsage,
+         "a raw input (.bin, .npy) needs --lengths PATH or --document-end ID to say where samples end, and "
+         "not both");
+  }
+}
+
+/// fraction * 2^64, for fractions below 1.
+std::uint64_t threshold(double fraction) { return static_cast<std::uint64_t>(std::ldexp(fraction, 64)); }
+
+std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
+  return format::xxh3_64(std::as_bytes(numbers));
+}
+
+}  // namespace
+
+std::vector<InputPass> expand_inputs(const PackArguments& a) {
+  std::vector<InputPass> passes;
+  std::size_t raw_inputs = 0;
+  bool standard_input = false;
+  for (const std::string& text : a.inputs) {
+    const Factored input = split_factor(text);
+    const auto full_passes = static_cast<std::uint64_t>(input.factor);
+    const double rest = input.factor - static_cast<double>(full_passes);
+    const bool several = full_passes + (rest > 0 ? 1u : 0u) > 1;
+    InputPass pass{.path = input.path, .raw = is_raw(input.path)};
+    if (pass.raw) pass.raw_index = raw_inputs++;
+    bool regular = false;
+    if (input.path == "-") {
+      if (standard_input) fail(kUsage, "standard input ('-') is named twice, and can be read only once");
+      standard_input = true;
+    } else {
+      struct stat status {};
+      if (::stat(input.path.c_str(), &status) != 0)
+        fail(kUnusable, fmt::format("{}: cannot open: {}", input.path, std::strerror(errno)));
+      regular = S_ISREG(status.st_mode);
+      if (regular) pass.file_size = static_cast<std::uint64_t>(status.st_size);
+    }
+    if (several && !regular) {
+      fail(kUsage,
+           fmt::format("{} is not a regular file, so it can be read only once; use a factor of at most 1",
+                       input.path == "-" ? "standard input" : input.path));
+    }
+    for (; pass.repeat < full_passes; ++pass.repeat) passes.push_back(pass);
+    if (rest > 0) {
+      pass.keep = rest;
+      passes.push_back(pass);
+    }
+  }
+  check_raw_options(a, raw_inputs);
+  check_outputs(a, passes);
+  return passes;
+}
+
+Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {}
+
+void Selector::begin_pass(const InputPass& pass) {
+  keep_all_ = pass.keep >= 1;
+  keep_threshold_ = keep_all_ ? 0 : threshold(pass.keep);
+  if (pass.repeat != repeat_ || pass.repeat != 0) in_group_ = false;
+  repeat_ = pass.repeat;
+  next_index_ = 0;
+}
+
+std::span<const Fate> Selector::decide(const input::SampleBatch& batch) {
+  if (keep_all_ && holdout_threshold_ == 0) {
+    next_index_ += batch.samples();
+    return {};
+  }
+  fates_.clear();
+  std::size_t first_token = 0;
+  for (std::size_t i = 0; i < batch.samples(); ++i) {
+    const std::size_t length = batch.lengths[i];
+    const std::uint64_t index = next_index_++;
+    const bool grouped = !batch.groups.empty();
+    Fate fate = Fate::kPack;
+    if (grouped && in_group_ && batch.groups[i] == last_group_) {
+      fate = last_fate_;
+    } else if (!keep_all_ && hash_numbers(std::array{index}) >= keep_threshold_) {
+      fate = Fate::kSkip;
+    } else if (holdout_threshold_ != 0 && length > 0) {
+      // Ids as u32, whatever the width that the file will have. An empty sample holds nothing to hold out.
+      const auto ids = std::span(batch.tokens).subspan(first_token, length);
+      if (format::xxh3_64(std::as_bytes(ids)) < holdout_threshold_) fate = Fate::kHoldOut;
+    }
+    if (grouped) {
+      in_group_ = true;
+      last_group_ = batch.groups[i];
+      last_fate_ = fate;
+    }
+    fates_.push_back(fate);
+    first_token += length;
+  }
+  return fates_;
+}
+
+std::span<const std::uint64_t> Selector::groups(const input::SampleBatch& batch) {
+  if (repeat_ == 0 || batch.groups.empty()) return batch.groups;
+  groups_.clear();
+  for (const std::uint64_t key : batch.groups) groups_.push_back(hash_numbers(std::array{key, repeat_}));
+  return groups_;
+}
+
+}  // namespace tokpack::tools

@@ -1,0 +1,172 @@
+#include "pack_outputs.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "command.h"
+#include "interrupt.h"
+#include "tokpack/format/layout.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+/// A finished holdout file that is taken back unless keep() is called.
+class TakeBack {
+ public:
+  /// Before the file is replaced: gives the old one a second name.
+  TakeBack(std::string path, bool force)
+      : path_(std::move(path)), replaces_(::access(path_.c_str(), F_OK) == 0) {
+    if (!replaces_ || !force) return;
+    const std::string name = fmt::format("{}.before-{}", path_, ::getpid());
+    if (::link(path_.c_str(), name.c_str()) == 0) old_ = name;
+  }
+  ~TakeBack() {
+    if (written_) undo();
+    if (!old_.empty()) ::unlink(old_.c_str());
+  }
+  TakeBack(const TakeBack&) = delete;
+  TakeBack& operator=(const TakeBack&) = delete;
+
+  void written() { written_ = true; }
+  void keep() { written_ = false; }
+
+ private:
+  void undo() {
+    if (!replaces_) {
+      ::unlink(path_.c_str());
+    } else if (old_.empty() || std::rename(old_.c_str(), path_.c_str()) != 0) {
+      warn(fmt::format("{}: the old file could not be brought back; it holds the new held-out samples",
+                       path_));
+    } else {
+      old_.clear();
+    }
+  }
+  std::string path_;
+  bool replaces_;
+  bool written_ = false;
+  std::string old_;
+};
+
+}  // namespace
+
+PackOutputs::PackOutputs(const PackArguments& a, const WriterOptions& options, Explain explain)
+    : path_(a.output),
+      holdout_path_(a.holdout_output),
+      force_(a.force),
+      columns_(options.columns),
+      explain_(std::move(explain)) {
+  main_.emplace(take(Writer::create(path_, options), path_));
+  if (a.holdout_percent) holdout_.emplace(take(Writer::create(holdout_path_, options), holdout_path_));
+}
+
+void PackOutputs::begin_input(const std::string& name) {
+  main_->begin_input(name);
+  if (holdout_) holdout_->begin_input(name);
+}
+
+void PackOutputs::set_roles(const std::vector<std::string>& names) {
+  main_->set_roles(names);
+  if (holdout_) holdout_->set_roles(names);
+}
+
+void PackOutputs::check(const Result<void>& result, const std::string& path) const {
+  if (result) return;
+  const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
+  fail(code, fmt::format("{}: {}", path, explain_(result.error())));
+}
+
+void PackOutputs::add(const input::SampleBatch& batch, std::span<const Fate> fates,
+                      std::span<const std::uint64_t> groups) {
+  if (fates.empty()) {
+    add_run(batch, Fate::kPack, 0, batch.samples(), 0, batch.tokens.size(), groups);
+    return;
+  }
+  std::size_t first_token = 0;
+  for (std::size_t first = 0; first < fates.size();) {
+    std::size_t last = first;
+    std::size_t last_token = first_token;
+    for (; last < fates.size() && fates[last] == fates[first]; ++last) last_token += batch.lengths[last];
+    add_run(batch, fates[first], first, last, first_token, last_token, groups);
+    first = last;
+    first_token = last_token;
+  }
+}
+
+void PackOutputs::add_run(const input::SampleBatch& batch, Fate fate, std::size_t first, std::size_t last,
+                          std::size_t first_token, std::size_t last_token,
+                          std::span<const std::uint64_t> groups) {
+  const std::uint64_t samples = last - first;
+  const std::uint64_t tokens = last_token - first_token;
+  if (samples == 0) return;
+  if (fate == Fate::kSkip) {
+    main_->count_skipped(samples, tokens);
+    if (holdout_) holdout_->count_skipped(samples, tokens);
+    return;
+  }
+  Writer& here = fate == Fate::kHoldOut ? *holdout_ : *main_;
+  const std::string& path = fate == Fate::kHoldOut ? holdout_path_ : path_;
+
+  Batch run;
+  run.tokens = TokenInput(std::span(batch.tokens).subspan(first_token, tokens));
+  run.lengths = std::span(batch.lengths).subspan(first, samples);
+  if (batch.label_form == input::SampleBatch::Labels::kMask)
+    run.loss_mask = std::span(batch.loss_mask).subspan(first_token, tokens);
+  if (batch.label_form == input::SampleBatch::Labels::kLabels)
+    run.labels = std::span(batch.labels).subspan(first_token, tokens);
+  if (!groups.empty()) run.groups = groups.subspan(first, samples);
+
+  column_storage_.clear();
+  offset_storage_.resize(batch.columns.size());
+  for (std::size_t c = 0; c < batch.columns.size(); ++c) {
+    const input::SampleBatch::Column& column = batch.columns[c];
+    const ColumnSpec& spec = columns_.at(c);
+    const std::size_t row = std::size_t{format::element_bytes(spec.type)} * spec.width;
+    const auto values = std::span<const std::byte>(column.values);
+    if (spec.ragged) {
+      const std::uint64_t base = column.offsets.at(first);
+      offset_storage_[c].clear();
+      for (std::size_t i = first; i <= last; ++i) offset_storage_[c].push_back(column.offsets.at(i) - base);
+      column_storage_.push_back(
+          {values.subspan(base * row, offset_storage_[c].back() * row), offset_storage_[c]});
+    } else if (spec.scope == Scope::kToken) {
+      column_storage_.push_back({values.subspan(first_token * row, tokens * row), {}});
+    } else {
+      column_storage_.push_back({values.subspan(first * row, samples * row), {}});
+    }
+  }
+  run.columns = column_storage_;
+  check(here.add_batch(run), path);
+  if (fate == Fate::kHoldOut) {
+    main_->count_held_out(samples, tokens);
+  } else if (holdout_) {
+    holdout_->count_held_out(samples, tokens);
+  }
+}
+
+PackOutputs::Summaries PackOutputs::finish() {
+  Summaries summaries;
+  const auto complete = [this](std::optional<Writer>& writer, const std::string& path) {
+    Result<WriteSummary> result = std::move(*writer).finish();
+    writer.reset();
+    if (!result) {
+      const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
+      fail(code, fmt::format("{}: {}", path, explain_(result.error())));
+    }
+    return std::move(result).value();
+  };
+  std::optional<TakeBack> holdout_file;
+  if (holdout_) {
+    holdout_file.emplace(holdout_path_, force_);
+    summaries.holdout = complete(holdout_, holdout_path_);
+    holdout_file->written();
+    stop_if_interrupted();
+  }
+  summaries.main = complete(main_, path_);
+  if (holdout_file) holdout_file->keep();
+  return summaries;
+}
+
+}  // namespace tokpack::tools

@@ -1,0 +1,115 @@
+#include "pack_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "text.h"
+#include "tokpack/format/checksum.h"
+
+namespace tokpack::tools {
+
+namespace {
+
+constexpr std::uint64_t kDefaultWindow = std::uint64_t{64} << 20;
+
+double utilization(const WriteSummary& s, std::uint32_t capacity) {
+  if (s.packs == 0) return 0;
+  return static_cast<double>(s.tokens) / (static_cast<double>(s.packs) * static_cast<double>(capacity));
+}
+
+/// Whether the samples filled more than one window.
+bool several_windows(const PackArguments& a, const WriteSummary& s) {
+  if (a.window == kWindowAll) return false;
+  const std::uint64_t window =
+      a.window != 0 ? a.window : std::max<std::uint64_t>(kDefaultWindow, std::uint64_t{a.capacity} * 256);
+  return s.tokens > window || s.sequences > window / 16;
+}
+
+}  // namespace
+
+std::string account_text(const Account& a) {
+  struct Row {
+    std::string_view name;
+    std::uint64_t samples, tokens;
+    bool always;
+  };
+  const Row rows[] = {
+      {"read", a.samples_in, a.tokens_in, true},
+      {"packed", a.samples_packed, a.tokens_stored, true},
+      {"empty", a.samples_empty, 0, false},
+      {"dropped", a.samples_dropped, a.tokens_dropped, false},
+      {"held out", a.samples_held_out, a.tokens_held_out, false},
+      {"skipped", a.samples_skipped, a.tokens_skipped, false},
+      {"only as targets", 0, a.tokens_target_only, false},
+  };
+  std::string out = fmt::format("  {:<16}{:>16}{:>18}\n", "", "samples", "tokens");
+  for (const Row& row : rows) {
+    if (!row.always && row.samples == 0 && row.tokens == 0) continue;
+    const auto cell = [&](std::uint64_t number) {
+      return number == 0 && !row.always ? std::string("-") : with_commas(number);
+    };
+    out += fmt::format("  {:<16}{:>16}{:>18}\n", row.name, cell(row.samples), cell(row.tokens));
+  }
+  if (a.samples_split > 0) {
+    out += fmt::format("  of these, {} cut into {}\n",
+                       a.samples_split == 1 ? "1 sample was" : with_commas(a.samples_split) + " samples were",
+                       counted(a.samples_split + a.extra_fragments, "fragment"));
+  }
+  if (a.samples_truncated > 0) {
+    out += fmt::format(
+        "  of these, {} cut short; {} lost\n",
+        a.samples_truncated == 1 ? "1 sample was" : with_commas(a.samples_truncated) + " samples were",
+        a.labels_lost == 1 ? "1 training target was" : with_commas(a.labels_lost) + " training targets were");
+  }
+  return out;
+}
+
+void print_summary(Output& out, const std::string& path, const PackArguments& a, const WriteSummary& s) {
+  const double fill = utilization(s, a.capacity);
+  out << fmt::format("{}: {} of {} tokens, {}, {} of {} tokens are training targets\n\n", terminal_safe(path),
+                     counted(s.packs, "pack"), with_commas(a.capacity), counted(s.sequences, "sequence"),
+                     with_commas(s.targets), with_commas(s.tokens));
+  out << account_text(s.account) << "\n";
+  out << fmt::format("  filled  [{}] {}; no packing needs fewer than {}\n", bar(fill, 40), percent(fill),
+                     counted(s.lower_bound_packs, "pack"));
+  out << fmt::format("  size    {}, digest {}\n", human_bytes(s.file_size), format::to_hex(s.digest));
+}
+
+void advise(const std::string& path, const PackArguments& a, const WriteSummary& s) {
+  if (s.account.samples_without_targets > 0) {
+    warn(fmt::format("{}: {} no trainable token; --drop-untrainable leaves such samples out", path,
+                     s.account.samples_without_targets == 1
+                         ? "1 packed sample has"
+                         : with_commas(s.account.samples_without_targets) + " packed samples have"));
+  }
+  // A twentieth more packs than the bound, and more than the one that rounding explains.
+  if (s.packs < s.lower_bound_packs + 2 || s.packs - s.lower_bound_packs <= s.lower_bound_packs / 20) return;
+  std::string why;
+  if (a.strategy == Strategy::kNextFit) {
+    why =
+        "next-fit keeps the input order and closes a pack when the next sample does not fit; --strategy "
+        "best-fit "
+        "fills packs better";
+  } else if (a.strategy == Strategy::kConcat) {
+    why = "--align or --max-sequences ends packs early";
+  } else if (several_windows(a, s)) {
+    why =
+        "samples are planned window by window, and in an ordered input (by length, or one kind after "
+        "another) those "
+        "that would fit together are far apart; shuffle the input, or plan everything at once with --window "
+        "all";
+  } else if (a.max_sequences != 0 && s.sequences / a.max_sequences * 10 >= s.packs * 9) {
+    why = "--max-sequences ends packs early; raise it";
+  } else {
+    why =
+        "few sample lengths add up to the capacity; another --capacity, or --overlong split with --strategy "
+        "concat, "
+        "fills packs better";
+  }
+  warn(fmt::format("{}: utilization is poor: {} packs where {} could do, {} filled: {}", path,
+                   with_commas(s.packs), with_commas(s.lower_bound_packs),
+                   percent(utilization(s, a.capacity)), why));
+}
+
+}  // namespace tokpack::tools

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# From a machine with nothing installed to a packed, verified and readable dataset, from the real samples in
+# examples/data. Installs what is missing, builds the tokpack command in build/quickstart, packs, verifies,
+# shows. May be run again at any time.
+#
+#   tools/quickstart.sh                 all of it
+#   tools/quickstart.sh --skip-setup    without looking for missing packages
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+build=build/quickstart
+out=$build/out
+started=$SECONDS
+
+case ${1:-} in
+  "") tools/setup.sh build ;;
+  --skip-setup) ;;
+  -h | --help)
+    sed -n '2,7s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+  *)
+    echo "quickstart: unknown option $1; try --help" >&2
+    exit 2
+    ;;
+esac
+
+say() { printf '\n== %s\n' "$*"; }
+# Shows a command as a person would type it, then runs it.
+show() {
+  printf '\n$ %s\n' "tokpack $*"
+  "$build/tools/tokpack" "$@"
+}
+
+say "Building the tokpack command in $build"
+mkdir -p "$build" "$out"
+options=(-DCMAKE_BUILD_TYPE=Release -DTOKPACK_BUILD_TESTS=OFF)
+if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+log=$build/build.log
+if ! { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; } >"$log" 2>&1; then
+  tail -n 40 "$log" >&2
+  echo "quickstart: the build failed; all of its output is in $log" >&2
+  exit 1
+fi
+echo "done after $((SECONDS - started)) s"
+
+say "Packing 400 questions and answers with loss labels, 2048 tokens a pack"
+show pack examples/data/quickstart_sft.jsonl -o "$out/sft.tpk" --capacity 2048 \
+  --tokenizer gpt2 --vocab-size 50257 --eos-id 50256 --force
+
+say "Packing 158 documents, the long ones split"
+show pack examples/data/quickstart_docs.jsonl -o "$out/docs.tpk" --capacity 2048 --overlong split \
+  --tokenizer gpt2 --vocab-size 50257 --eos-id 50256 --force
+
+say "Checking every byte of both"
+show verify "$out/sft.tpk" "$out/docs.tpk"
+
+say "How full the packs are"
+show stats "$out/docs.tpk"
+
+say "What is in the first file, and its first pack"
+show dump "$out/sft.tpk"
+show dump "$out/sft.tpk" --pack 0
+
+cat <<SAY
+
+== Done in $((SECONDS - started)) s
+The files are $out/sft.tpk and $out/docs.tpk; the command is $build/tools/tokpack.
+Try next:
+  $build/tools/tokpack dump $out/docs.tpk --pack 3 --tokens
+  $build/tools/tokpack export $out/sft.tpk -o $out/sft.jsonl
+  $build/tools/tokpack pack YOUR.jsonl -o YOUR.tpk --capacity 4096
+  $build/tools/tokpack --help
+SAY

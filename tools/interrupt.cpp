@@ -39,6 +39,7 @@ void install(int number, void (*handler)(int)) {
 void install_signal_handlers() {
   install(SIGBUS, on_bus_error);
   install(SIGPIPE, SIG_IGN);
+  install(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of write(), like a full disk
 }
 
 void defer_interrupts() {

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Signals, and two packs at once: never a broken file, never a left-over that stays.
+
+    interrupts.py build/tools/tokpack
+"""
+import os
+import signal
+import subprocess
+import time
+
+from support import TOKPACK, main, run
+
+LINE = b'{"input_ids":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]}\n'
+
+
+def start(folder, *options):
+    """A pack that reads a pipe, so that it is certainly still reading when the signal comes."""
+    process = subprocess.Popen([str(TOKPACK), "pack", "-", "-o", str(folder / "out.tpk"), "--capacity", "64", *options],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # More than one batch of text, so that the output has been begun.
+    process.stdin.write(LINE * 400_000)
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if any(folder.iterdir()):
+            return process
+        time.sleep(0.01)
+    raise AssertionError("the pack has not begun its output after a minute")
+
+
+def stopped_by(folder, number, code):
+    process = start(folder)
+    process.send_signal(number)
+    process.stdin.close()
+    errors = process.stderr.read().decode()
+    assert process.wait(60) == code, (process.returncode, errors)
+    assert list(folder.iterdir()) == [], list(folder.iterdir())
+    assert "interrupted" in errors, errors
+
+
+def sigint_leaves_nothing_and_gives_130(folder):
+    stopped_by(folder, signal.SIGINT, 130)
+
+
+def sigterm_leaves_nothing_and_gives_143(folder):
+    stopped_by(folder, signal.SIGTERM, 143)
+
+
+def an_old_file_survives_an_interrupt(folder):
+    (folder / "out.tpk").write_text("old")
+    process = start(folder, "--force")
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.stdin.close()
+    process.wait(60)
+    assert [p.name for p in folder.iterdir()] == ["out.tpk"]
+    assert (folder / "out.tpk").read_text() == "old"
+
+
+def what_kill_9_leaves_the_next_run_removes(folder):
+    process = start(folder)
+    process.kill()
+    process.wait(60)
+    left = [p.name for p in folder.iterdir()]
+    assert "out.tpk" not in left, left
+    (folder / "small.jsonl").write_bytes(LINE)
+    run("pack", folder / "small.jsonl", "-o", folder / "out.tpk", "--capacity", 64)
+    assert sorted(p.name for p in folder.iterdir()) == ["out.tpk", "small.jsonl"], list(folder.iterdir())
+    run("verify", folder / "out.tpk")
+
+
+def kill_9_at_many_moments_never_leaves_a_broken_file(folder):
+    (folder / "in.jsonl").write_bytes(LINE * 60_000)
+    for i in range(25):
+        process = subprocess.Popen([str(TOKPACK), "pack", str(folder / "in.jsonl"), "-o", str(folder / "out.tpk"),
+                                    "--capacity", "64", "--force"], stdout=subprocess.DEVNULL)
+        time.sleep(0.01 * i)
+        process.kill()
+        process.wait(60)
+        if (folder / "out.tpk").exists():
+            run("verify", folder / "out.tpk")
+    run("pack", folder / "in.jsonl", "-o", folder / "out.tpk", "--capacity", 64, "--force")
+    assert sorted(p.name for p in folder.iterdir()) == ["in.jsonl", "out.tpk"], list(folder.iterdir())
+
+
+def two_packs_to_one_output_give_one_complete_file(folder):
+    (folder / "in.jsonl").write_bytes(LINE * 20_000)
+    for _ in range(5):
+        both = [subprocess.Popen([str(TOKPACK), "pack", str(folder / "in.jsonl"), "-o", str(folder / "out.tpk"),
+                                  "--capacity", "64"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for _ in range(2)]
+        codes = sorted(p.wait(120) for p in both)
+        assert codes == [0, 3], codes
+        run("verify", folder / "out.tpk")
+        assert sorted(p.name for p in folder.iterdir()) == ["in.jsonl", "out.tpk"], list(folder.iterdir())
+        os.unlink(folder / "out.tpk")
+
+
+main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143, an_old_file_survives_an_interrupt,
+      what_kill_9_leaves_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
+      two_packs_to_one_output_give_one_complete_file])

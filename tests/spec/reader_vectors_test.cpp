@@ -20,7 +20,8 @@ const std::filesystem::path kVectors = std::filesystem::path(TOKPACK_SOURCE_DIR)
 
 std::string written(const TempDir& folder, const VectorFile& vector) {
   const std::string path = folder.file(vector.name + ".tpk");
-  test::write_file(path, {reinterpret_cast<const char*>(vector.data.data()), vector.data.size()});
+  test::write_file(
+      path, {static_cast<const char*>(static_cast<const void*>(vector.data.data())), vector.data.size()});
   return path;
 }
 

@@ -286,6 +286,13 @@ TEST_CASE("19 element_type, 20 scope: unknown, or not the kind's") {
   }
 }
 
+TEST_CASE("20 scope: a ragged column has rows of packs, sequences or tokens") {
+  Image image = small_image();
+  add(image, section(kColumnOffsets, "r", ElementType::kU64, Scope::kFile, std::string(8, '\0')));
+  add(image, section(kColumnValues, "r", ElementType::kU32, Scope::kFile, ""));
+  CHECK(code_of(image.build()) == 20);
+}
+
 TEST_CASE("19 element_type: tokens follow token_type, sources the number of samples") {
   CHECK(code_of(broken(88, U8{3})) == 19);
   CHECK(code_of(broken(64, (U64{1} << 32) - 1)) == 0);
@@ -331,6 +338,10 @@ TEST_CASE("23 section_name: characters, padding, names of built-in kinds") {
   Image with_column = small_image();
   add(with_column, column("abcdefghijklmnopqrstuvwx"));
   CHECK(code_of(with_column.build()) == 0);
+  for (const char* name : {"", "Score", "a-b", "a b", "\xc3\xa4", "a\x1b"}) {
+    with_column.sections.back() = column(name);
+    CHECK(code_of(with_column.build()) == 23);
+  }
   with_column.sections.back() = column("labels");
   CHECK(code_of(with_column.build()) == 23);
   with_column.sections.back() = section(99, "checksums", ElementType::kU8, Scope::kFile, "");

@@ -40,7 +40,7 @@ enum class Tail : std::uint8_t {
 
 /// A column to write besides the built-in ones. Reserved names must have their reserved type.
 struct ColumnSpec {
-  std::string name;
+  std::string name{};
   ElementType type = ElementType::kU32;
   std::uint16_t width = 1;
   Scope scope = Scope::kSequence;  ///< kSequence or kToken: one row per sample or per token
@@ -100,7 +100,7 @@ class TokenInput {
 /// Rows of one declared column for a batch: rows * width elements of the column's type. Ragged: `offsets` has
 /// one entry more than samples, in rows of width, first 0.
 struct ColumnInput {
-  format::Bytes values;
+  format::Bytes values{};
   std::span<const std::uint64_t> offsets{};
 };
 

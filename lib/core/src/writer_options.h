@@ -1,0 +1,24 @@
+// Checks of the writer's options, and what follows from them.
+//
+// Threads: pure functions. Errors: kOptions, naming the option, what was given and what would do.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "tokpack/core/writer.h"
+
+namespace tokpack::detail {
+
+Result<void> check_writer_options(const WriterOptions& options);
+
+/// Tokens of a window: the option, or its default.
+std::uint64_t effective_window(const WriterOptions& options) noexcept;
+/// Most sequences of a window.
+std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept;
+
+std::string_view strategy_name(Strategy strategy) noexcept;
+std::string_view overlong_name(Overlong overlong) noexcept;
+std::string_view tail_name(Tail tail) noexcept;
+
+}  // namespace tokpack::detail

@@ -49,7 +49,7 @@ struct ExtraSection {
 };
 
 struct FileSpec {
-  std::vector<std::vector<SequenceSpec>> packs;
+  std::vector<std::vector<SequenceSpec>> packs = {};
   std::uint32_t capacity = 8;
   std::uint32_t alignment = 1;
   bool wide_tokens = false;

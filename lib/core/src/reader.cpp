@@ -40,7 +40,7 @@ bool Reader::is_ragged(std::size_t column) const noexcept {
 }
 
 Result<PackView> Reader::pack(std::uint64_t p) const try {
-  return state_->pack(p);
+  return state_->pack(state_, p);
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("for a pack");
 }
@@ -119,7 +119,7 @@ Result<std::string> Reader::metadata_json() const try {
 }
 
 Result<ColumnView> Reader::file_column(std::size_t index) const try {
-  return state_->column(index, nullptr);
+  return state_->column(state_, index, nullptr);
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("for a column");
 }

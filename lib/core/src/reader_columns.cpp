@@ -34,6 +34,12 @@ Rows rows_of(Scope scope, const PackView& view) noexcept {
   return {};
 }
 
+/// One owner of two things.
+std::shared_ptr<const void> both(std::shared_ptr<const void> a, std::shared_ptr<const void> b) {
+  using Pair = std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>;
+  return std::make_shared<Pair>(std::move(a), std::move(b));
+}
+
 Error no_such_column(const ReaderState& state, std::size_t index, const char* kind) {
   return {Errc::kColumnRange, Error::kNoOffset,
           fmt::format("{}: there is no {}column {}: the file has {} columns (numbered from 0)",
@@ -64,7 +70,8 @@ Result<void> check_ragged(const ReaderState& state, const SectionEntry& entry, R
 
 }  // namespace
 
-Result<ColumnView> ReaderState::column(std::size_t index, const PackView* view) const {
+Result<ColumnView> ReaderState::column(const std::shared_ptr<const void>& owner, std::size_t index,
+                                       const PackView* view) const {
   if (index >= layout.columns.size()) return no_such_column(*this, index, "");
   const format::ColumnInfo& info = layout.columns[index];
   const SectionEntry& entry = layout.sections[info.section];
@@ -81,7 +88,7 @@ Result<ColumnView> ReaderState::column(std::size_t index, const PackView* view) 
     auto all = part(entry, 0, entry.length);
     if (!all) return std::move(all).error();
     out.values = all->bytes;
-    out.owner = mapped() ? std::shared_ptr<const void>(shared_from_this()) : std::move(all->owner);
+    out.owner = mapped() ? owner : both(owner, std::move(all->owner));
   } else {
     if (view == nullptr) return no_such_column(*this, index, "file-wide ");
     const Rows rows = rows_of(out.scope, *view);
@@ -103,14 +110,7 @@ Result<ColumnView> ReaderState::column(std::size_t index, const PackView* view) 
     auto read = part(entry, values.begin * row_bytes, values.count * row_bytes);
     if (!read) return std::move(read).error();
     out.values = read->bytes;
-    if (mapped()) {
-      out.owner = shared_from_this();
-    } else {
-      // One owner for both buffers and for the name, which stands in the layout.
-      using Owners = std::array<std::shared_ptr<const void>, 3>;
-      out.owner = std::make_shared<Owners>(
-          Owners{shared_from_this(), std::move(offsets_owner), std::move(read->owner)});
-    }
+    out.owner = mapped() ? owner : both(both(owner, std::move(offsets_owner)), std::move(read->owner));
   }
   return out;
 }
@@ -118,7 +118,7 @@ Result<ColumnView> ReaderState::column(std::size_t index, const PackView* view) 
 }  // namespace detail
 
 Result<ColumnView> PackView::column(std::size_t index) const try {
-  return arrays_->state->column(index, this);
+  return arrays_->state->column(owner_, index, this);
 } catch (const std::bad_alloc&) {
   return detail::out_of_memory("for a column");
 }

@@ -67,7 +67,8 @@ class Slices {
 
 }  // namespace
 
-Result<PackView> ReaderState::read_pack(std::uint64_t p) const {
+Result<PackView> ReaderState::read_pack(const std::shared_ptr<const ReaderState>& self,
+                                        std::uint64_t p) const {
   const auto token_pair = offset_pair(SectionKind::kPackTokenOffsets, p);
   if (!token_pair) return token_pair.error();
   const auto sequence_pair = offset_pair(SectionKind::kPackSequenceOffsets, p);
@@ -98,7 +99,7 @@ Result<PackView> ReaderState::read_pack(std::uint64_t p) const {
   const std::size_t tail_slice = slices.add(SectionKind::kTailLabels, bounds.sequence_begin, sequences, 4);
 
   auto pack = std::make_shared<PackBuffer>();
-  pack->state = shared_from_this();
+  pack->state = self;
   pack->bytes.reset(new std::byte[slices.size()]);  // not value-initialised: it is filled at once
   const std::span<std::byte> buffer(pack->bytes.get(), slices.size());
   if (auto read = slices.read(buffer); !read) return read.error();

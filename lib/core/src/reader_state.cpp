@@ -77,12 +77,13 @@ void ReaderState::bind_arrays() noexcept {
   arrays.state = this;
 }
 
-Result<PackView> ReaderState::pack(std::uint64_t p) const {
+Result<PackView> ReaderState::pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const {
   if (p >= layout.header.packs) return no_such_pack(*this, p);
-  return mapped() ? mapped_pack(p) : read_pack(p);
+  return mapped() ? mapped_pack(self, p) : read_pack(self, p);
 }
 
-Result<PackView> ReaderState::mapped_pack(std::uint64_t p) const {
+Result<PackView> ReaderState::mapped_pack(const std::shared_ptr<const ReaderState>& self,
+                                          std::uint64_t p) const {
   auto checked = format::check_pack_bounds(layout.header, p, pack_token_offsets.subspan(p).first<2>(),
                                            pack_sequence_offsets.subspan(p).first<2>());
   if (!checked) return bounds_error(*this, p, std::move(checked).error());
@@ -94,7 +95,7 @@ Result<PackView> ReaderState::mapped_pack(std::uint64_t p) const {
   if (const std::int64_t bad = format::check_cu_seqlens(cu_seqlens, tokens); bad >= 0) {
     return cu_seqlens_error(*this, bounds, p, cu_seqlens, static_cast<std::size_t>(bad));
   }
-  return PackView(shared_from_this(), &arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
+  return PackView(self, &arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
                   bounds.sequence_begin, static_cast<std::uint32_t>(sequences));
 }
 

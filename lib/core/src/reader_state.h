@@ -10,7 +10,7 @@
 
 namespace tokpack::detail {
 
-struct ReaderState : std::enable_shared_from_this<ReaderState> {
+struct ReaderState {
   std::string path;
   format::FileLayout layout;
   std::shared_ptr<const Mapping> mapping;                ///< null in pread mode
@@ -21,9 +21,13 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
 
   bool mapped() const noexcept { return mapping != nullptr; }
 
-  Result<PackView> pack(std::uint64_t p) const;
-  /// Column `index`: the rows of `view`'s pack, or all of it when `view` is null (scope file).
-  Result<ColumnView> column(std::size_t index, const PackView* view) const;
+  /// `self` is this state's owner: enable_shared_from_this would cost a locked instruction on every pack,
+  /// which keeps the processor from overlapping the cache misses of one pack with those of the next.
+  Result<PackView> pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const;
+  /// Column `index`: the rows of `view`'s pack, or all of it when `view` is null (scope file). `owner` keeps
+  /// this state alive.
+  Result<ColumnView> column(const std::shared_ptr<const void>& owner, std::size_t index,
+                            const PackView* view) const;
   Result<Reader::SectionBytes> part(const format::SectionEntry& entry, std::uint64_t offset,
                                     std::uint64_t length) const;
   /// The pair [index], [index+1] of a section of u64. REQUIRES: both lie within it.
@@ -35,8 +39,9 @@ struct ReaderState : std::enable_shared_from_this<ReaderState> {
   void bind_arrays() noexcept;
 
  private:
-  Result<PackView> mapped_pack(std::uint64_t p) const;
-  Result<PackView> read_pack(std::uint64_t p) const;  // reader_pread.cpp
+  Result<PackView> mapped_pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const;
+  Result<PackView> read_pack(const std::shared_ptr<const ReaderState>& self,
+                             std::uint64_t p) const;  // reader_pread.cpp
 };
 
 /// Opens and checks page 0. Errors of the parser come as they are, without the path. Throws std::bad_alloc.

@@ -4,7 +4,12 @@
 // ranges; loss-bit padding; targets; header extremes; sources and positions; groups; metadata and account.
 //
 // A file that cannot be read at all (kIo, kNotRegularFile) is an error; whatever can be read gives a report,
-// refusal at open included. Threads: pure but for reading; uses `threads` of its own.
+// refusal at open included. Memory: a few MiB, and bitmaps of at most 4 bytes for each sequence.
+// Threads: pure but for reading; uses `threads` of its own. In mmap mode a file that shrinks meanwhile raises
+// SIGBUS (see Mapping); in pread mode that is kFileChanged.
+//
+//   auto summary = verify("train.tpk", {.threads = 4}, [](const Finding& f) { use(f.section, f.offset,
+//   f.detail); }); if (!summary) return summary.error();  // could not be read return summary->ok();
 #pragma once
 
 #include <cstdint>
@@ -18,11 +23,11 @@ namespace tokpack {
 
 struct Finding {
   Errc code{};
-  std::string section;                 ///< name, "page 0" or "gap"
-  std::optional<std::uint64_t> block;  ///< 1 MiB block within the section
-  std::optional<std::uint64_t> pack;
+  std::string section = {};                 ///< name, "page 0" or "gap"
+  std::optional<std::uint64_t> block = {};  ///< 1 MiB block within the section
+  std::optional<std::uint64_t> pack = {};
   std::uint64_t offset = Error::kNoOffset;  ///< byte offset in the file
-  std::string detail;
+  std::string detail = {};
 };
 
 struct VerifyOptions {
@@ -36,7 +41,9 @@ struct VerifySummary {
   bool ok() const noexcept { return findings == 0; }
 };
 
-/// Calls `report` once for each finding, in file order within a section, from the calling thread.
+/// Calls `report` once for each finding, from the calling thread, in an order that does not depend on
+/// `threads`: gaps, then each section's checksums and value ranges, then packs, sources, columns and
+/// metadata. Values out of range are told once for each pack and block.
 Result<VerifySummary> verify(const std::string& path, const VerifyOptions& options,
                              const std::function<void(const Finding&)>& report);
 

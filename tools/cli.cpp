@@ -365,6 +365,10 @@ Parsed parse_command_line(int argc, char** argv) {
     for (const CLI::App* sub : app.get_subcommands()) return " " + sub->get_name();
     return "";
   };
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("-@"))
+      fail(kUsage, "standard input ('-') takes no factor: it can be read only once, and in full");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

@@ -108,10 +108,13 @@ class Origins {
   /// The error's text, with the place after the first sample number that it names.
   std::string explain(const Error& error) const {
     static const std::regex kSample("\\bsamples? (\\d{1,18})\\b");
+    // Keys of groups are hashes of what the input says: no number to show to anyone.
+    static const std::regex kGroupKey("\\bgroup \\d+ was\\b");
+    const std::string text = std::regex_replace(describe(error, ""), kGroupKey, "its group was");
     std::smatch match;
-    if (!std::regex_search(error.detail, match, kSample)) return describe(error, "");
+    if (!std::regex_search(text, match, kSample)) return text;
     const std::string place = where(std::stoull(match[1].str()));
-    if (place.empty() || error.detail.find(place) != std::string::npos) return describe(error, "");
+    if (place.empty() || text.find(place) != std::string::npos) return text;
     return fmt::format("{} ({}){}", match.prefix().str() + match[0].str(), place, match.suffix().str());
   }
 

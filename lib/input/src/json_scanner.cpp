@@ -58,12 +58,15 @@ bool JsonScanner::skip_string() {
       for (std::size_t i = at_ + 2; i < at_ + 6; ++i) {
         const char digit = i < text_.size() ? text_[i] : '\0';
         const char lower = static_cast<char>(digit | 0x20);
-        if (!is_digit(digit) && !(lower >= 'a' && lower <= 'f')) return expected("four hex digits after \\u");
+        if (is_digit(digit) || (lower >= 'a' && lower <= 'f')) continue;
+        if (i >= text_.size()) at_ = text_.size();
+        return expected("four hex digits after \\u");
       }
       at_ += 6;
     } else if (std::string_view("\"\\/bfnrt").find(kind) != std::string_view::npos && kind != '\0') {
       at_ += 2;
     } else {
+      if (at_ + 1 == text_.size()) ++at_;
       return expected("one of \" \\ / b f n r t u after a backslash");
     }
   }
@@ -103,9 +106,12 @@ bool JsonScanner::skip_scalar() {
   if (c == '"') return skip_string();
   if (c == '-' || is_digit(c)) return skip_number();
   for (const std::string_view word : {"true", "false", "null"}) {
-    if (!text_.substr(at_).starts_with(word)) continue;
-    at_ += word.size();
-    return true;
+    const std::string_view rest = text_.substr(at_);
+    if (rest.starts_with(word)) {
+      at_ += word.size();
+      return true;
+    }
+    if (!rest.empty() && word.starts_with(rest)) at_ = text_.size();
   }
   return expected("a value");
 }

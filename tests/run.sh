@@ -167,7 +167,7 @@ step_fuzz() {
     mkdir -p "build/tests-fuzz/found/$name"
     seeds=(build/tests-fuzz/tests/fuzz/vectors)
     if [[ -d tests/fuzz/corpus/$name ]]; then seeds=("tests/fuzz/corpus/$name"); fi
-    check "fuzz.$name.run" "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]})) -timeout=10 \
+    check "fuzz.$name.run" "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]})) -timeout=20 -max_len=65536 \
       -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="build/tests-fuzz/found/$name-" \
       "build/tests-fuzz/found/$name" "${seeds[@]}"
   done

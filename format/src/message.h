@@ -15,6 +15,7 @@ std::string quoted(std::string_view text);
 std::string hex(std::uint64_t value);
 
 inline std::string piece(std::string_view text) { return std::string(text); }
+inline std::string piece(char c) { return std::string(1, c); }
 template <std::integral T>
 std::string piece(T value) {
   return std::to_string(value);

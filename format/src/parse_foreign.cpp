@@ -1,6 +1,5 @@
 // Files that are not tokpack files: which kind they are, as far as a person would want to know.
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "message.h"
@@ -11,42 +10,42 @@ namespace {
 
 using namespace std::string_view_literals;
 
+struct Kind {
+  std::string_view what;
+  std::string_view advice;
+};
 struct Signature {
   std::string_view bytes;
-  std::string_view what;
+  Kind kind;
 };
 
 constexpr std::string_view kPackIt =
     "; `tokpack pack` makes a tokpack file from JSON lines or raw token arrays";
+constexpr std::string_view kDecompress = "; decompress it first, if it holds a tokpack file";
+constexpr std::string_view kBinaryCopy = "; copy it again in binary mode";
 
-// The first match counts, so longer signatures stand before their prefixes.
-constexpr std::array kSignatures = {
-    Signature{"MMIDIDX\0\0"sv, "a Megatron or fairseq index (.idx; its tokens are in the .bin beside it)"},
-    Signature{"TNTIDX\0\0"sv, "an old fairseq index (.idx)"},
-    Signature{"\x93NUMPY"sv, "a NumPy array (.npy)"},
-    Signature{"GGUF"sv, "a GGUF model"},
-    Signature{"PAR1"sv, "a Parquet file"},
-    Signature{"ARROW1"sv, "an Arrow file"},
-    Signature{"\xff\xff\xff\xff"sv, "an Arrow stream"},
-    Signature{"\x28\xb5\x2f\xfd"sv, "zstd-compressed data; decompress it first if it holds a tokpack file"},
-    Signature{"\x1f\x8b"sv, "gzip-compressed data; decompress it first if it holds a tokpack file"},
-    Signature{"\xfd"
-              "7zXZ\0"sv,
-              "xz-compressed data; decompress it first if it holds a tokpack file"},
-    Signature{"BZh"sv, "bzip2-compressed data; decompress it first if it holds a tokpack file"},
-    Signature{"\x04\x22\x4d\x18"sv, "lz4-compressed data; decompress it first if it holds a tokpack file"},
-    Signature{"PK\x03\x04"sv, "a zip archive, such as .npz or a PyTorch checkpoint"},
-    Signature{"\x89HDF\r\n\x1a\n"sv, "an HDF5 file"},
-    Signature{"SQLite format 3\0"sv, "an SQLite database"},
-    Signature{"\x7f"
-              "ELF"sv,
-              "a program (ELF)"},
-    Signature{"\x88\xd8\x34\x01"sv, "an llm.c token file (.bin)"},
-    Signature{"\xa1\xd9\x34\x01"sv, "an llm.c token file (.bin)"},
-    Signature{"\xef\xbf\xbdTPK"sv,
-              "a tokpack file that was converted as text to UTF-8: copy it again in binary mode"},
-    Signature{"\xc2\x89TPK"sv,
-              "a tokpack file that was converted as text to UTF-8: copy it again in binary mode"},
+constexpr Signature kSignatures[] = {
+    {"MMIDIDX\0\0"sv,
+     {"a Megatron or fairseq index (.idx; its tokens stand in the .bin beside it)", kPackIt}},
+    {"TNTIDX\0\0"sv, {"an old fairseq index (.idx)", kPackIt}},
+    {"\x93NUMPY"sv, {"a NumPy array (.npy)", kPackIt}},
+    {"GGUF"sv, {"a GGUF model", kPackIt}},
+    {"PAR1"sv, {"a Parquet file", kPackIt}},
+    {"ARROW1"sv, {"an Arrow file", kPackIt}},
+    {"\xff\xff\xff\xff"sv, {"an Arrow stream", kPackIt}},
+    {"\x28\xb5\x2f\xfd"sv, {"zstd-compressed data", kDecompress}},
+    {"\x1f\x8b"sv, {"gzip-compressed data", kDecompress}},
+    {"\xfd\x37zXZ\0"sv, {"xz-compressed data", kDecompress}},
+    {"BZh"sv, {"bzip2-compressed data", kDecompress}},
+    {"\x04\x22\x4d\x18"sv, {"lz4-compressed data", kDecompress}},
+    {"PK\x03\x04"sv, {"a zip archive, such as .npz or a PyTorch checkpoint", kPackIt}},
+    {"\x89HDF\r\n\x1a\n"sv, {"an HDF5 file", kPackIt}},
+    {"SQLite format 3\0"sv, {"an SQLite database", kPackIt}},
+    {"\x7f\x45LF"sv, {"a program (ELF)", kPackIt}},
+    {"\x88\xd8\x34\x01"sv, {"an llm.c token file (.bin)", kPackIt}},
+    {"\xa1\xd9\x34\x01"sv, {"an llm.c token file (.bin)", kPackIt}},
+    {"\xef\xbf\xbdTPK"sv, {"a tokpack file that was converted as text to UTF-8", kBinaryCopy}},
+    {"\xc2\x89TPK"sv, {"a tokpack file that was converted as text to UTF-8", kBinaryCopy}},
 };
 
 bool starts_with(Bytes head, std::string_view prefix) noexcept {
@@ -79,14 +78,14 @@ bool is_json(Bytes head) noexcept {
   return false;
 }
 
-std::string_view recognise(Bytes head) noexcept {
+Kind recognise(Bytes head) noexcept {
   for (const Signature& s : kSignatures) {
-    if (starts_with(head, s.bytes)) return s.what;
+    if (starts_with(head, s.bytes)) return s.kind;
   }
-  if (is_safetensors(head)) return "a safetensors file";
-  if (is_tar(head)) return "a tar archive";
+  if (is_safetensors(head)) return {"a safetensors file", kPackIt};
+  if (is_tar(head)) return {"a tar archive", kPackIt};
   if (!is_text(head)) return {};
-  return is_json(head) ? "JSON text" : "a text file";
+  return {is_json(head) ? "JSON text"sv : "a text file"sv, kPackIt};
 }
 
 std::string first_bytes(Bytes head) {
@@ -117,15 +116,12 @@ Error foreign_file(Bytes head, std::uint64_t file_size) {
     return fault(Errc::kNotTokpack, 0, "the file has ", file_size,
                  " bytes and starts like a tokpack file; it was cut short or damaged: copy it again");
   }
-  const std::string_view what = recognise(head);
-  if (what.empty()) {
+  const Kind kind = recognise(head);
+  if (kind.what.empty()) {
     return fault(Errc::kNotTokpack, 0, "not a tokpack file: it starts with ", first_bytes(head),
                  ", expected 89 54 50 4b 0d 0a 1a 0a", kPackIt);
   }
-  return fault(Errc::kNotTokpack, 0, "not a tokpack file but ", what,
-               what.find("first") == std::string_view::npos && what.find("again") == std::string_view::npos
-                   ? kPackIt
-                   : "");
+  return fault(Errc::kNotTokpack, 0, "not a tokpack file but ", kind.what, kind.advice);
 }
 
 }  // namespace tokpack::format::detail

@@ -52,7 +52,7 @@ Plan best_fit(std::span<const std::uint32_t> lengths, const PlanOptions& options
 Plan next_fit(std::span<const std::uint32_t> lengths, const PlanOptions& options);
 
 /// Best-fit decreasing of items that take `sizes[i]` tokens and `members[i]` sequences. Items of 0 members
-/// stand in no pack. REQUIRES: sizes[i] <= capacity, members[i] <= max_sequences, sizes[i] > 0 where
+/// stand in no pack. REQUIRES: sizes[i] <= capacity, members[i] <= max_sequences, sizes[i] > 0 exactly where
 /// members[i] > 0.
 Plan best_fit_two_limits(std::span<const std::uint32_t> sizes, std::span<const std::uint32_t> members,
                          std::uint32_t capacity, std::uint32_t max_sequences);

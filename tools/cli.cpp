@@ -139,6 +139,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
   plan->add_option_function<std::string>(
           "--window",
           [&a](const std::string& text) {
+            if (text != "all" && (text.empty() || text.find_first_not_of("0123456789") != std::string::npos))
+              refuse("--window", "expected a number of tokens or all, found '" + text + "'");
             a.window = text == "all"
                            ? kWindowAll
                            : parse_number<std::uint64_t>("--window", text, 1, format::kMaxFileBytes);
@@ -347,7 +349,7 @@ Parsed parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("tokpack " TOKPACK_VERSION " (format ") +
                                         std::to_string(format::kVersionMajor) + "." +
                                         std::to_string(format::kVersionMinor) + ")");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   app.footer("tokpack VERB --help says more, with an example.");
   PackArguments pack;
@@ -365,6 +367,8 @@ Parsed parse_command_line(int argc, char** argv) {
     for (const CLI::App* sub : app.get_subcommands()) return " " + sub->get_name();
     return "";
   };
+  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr)
+    fail(kUsage, "'" + std::string(argv[1]) + "' is no verb; expected pack, dump, verify, stats or export");
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]).starts_with("-@"))
       fail(kUsage, "standard input ('-') takes no factor: it can be read only once, and in full");
@@ -378,6 +382,11 @@ Parsed parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     print_error(error.what());
     std::cerr << "see: tokpack" << verb() << " --help\n";
+    return kUsage;
+  }
+  if (verb().empty()) {
+    print_error("expected a verb: pack, dump, verify, stats or export");
+    std::cerr << "see: tokpack --help\n";
     return kUsage;
   }
   if (verb() == " pack") return pack;

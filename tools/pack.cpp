@@ -105,17 +105,22 @@ class Origins {
     return {};
   }
 
-  /// The error's text, with the place after the first sample number that it names.
+  /// The error's text, with its place after every sample number that it names.
   std::string explain(const Error& error) const {
-    static const std::regex kSample("\\bsamples? (\\d{1,18})\\b");
+    static const std::regex kSample("\\bsample (\\d{1,18})\\b");
     // Keys of groups are hashes of what the input says: no number to show to anyone.
     static const std::regex kGroupKey("\\bgroup \\d+ was\\b");
     const std::string text = std::regex_replace(describe(error, ""), kGroupKey, "its group was");
-    std::smatch match;
-    if (!std::regex_search(text, match, kSample)) return text;
-    const std::string place = where(std::stoull(match[1].str()));
-    if (place.empty() || text.find(place) != std::string::npos) return text;
-    return fmt::format("{} ({}){}", match.prefix().str() + match[0].str(), place, match.suffix().str());
+    std::string out;
+    std::string::const_iterator at = text.begin();
+    for (std::sregex_iterator match(text.begin(), text.end(), kSample), end; match != end; ++match) {
+      const auto stop = text.begin() + match->position() + match->length();
+      out.append(at, stop);
+      at = stop;
+      if (const std::string place = where(std::stoull((*match)[1].str())); !place.empty())
+        out += " [" + place + "]";
+    }
+    return out.append(at, text.end());
   }
 
  private:

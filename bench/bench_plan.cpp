@@ -6,14 +6,13 @@
 // source tree; without them only the made-up cases run). All times are one thread.
 #include <malloc.h>
 
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <numeric>
+#include <new>
 #include <random>
 
 #include "item_by_item.h"
+#include "lengths.h"
 #include "side_by_side.h"
 #include "tokpack/core/planner.h"
 
@@ -48,8 +47,11 @@ namespace {
 
 using tokpack::Plan;
 using tokpack::PlanOptions;
+using tokpack::bench::even;
+using tokpack::bench::from_histogram;
+using tokpack::bench::Lengths;
+using tokpack::bench::log_normal;
 using tokpack::bench::SideBySide;
-using Lengths = std::vector<std::uint32_t>;
 
 [[noreturn]] void fail(const std::string& words) {
   std::fprintf(stderr, "bench_plan: %s\n", words.c_str());
@@ -60,33 +62,6 @@ Plan must_plan(const Lengths& lengths, const PlanOptions& options) {
   auto plan = tokpack::plan_packs(lengths, options);
   if (!plan) fail(plan.error().detail);
   return std::move(*plan);
-}
-
-Lengths from_histogram(const std::string& path) {
-  std::ifstream file(path);
-  Lengths out;
-  std::uint64_t count = 0;
-  for (std::uint32_t length = 1; file >> count; ++length) out.insert(out.end(), count, length);
-  std::mt19937_64 random(1);
-  std::shuffle(out.begin(), out.end(), random);
-  return out;
-}
-
-Lengths log_normal(std::size_t n, double median, double sigma, std::uint32_t longest) {
-  std::mt19937_64 random(1);
-  std::lognormal_distribution<double> draw(std::log(median), sigma);
-  Lengths out(n);
-  for (auto& length : out)
-    length = static_cast<std::uint32_t>(std::clamp(draw(random), 1.0, double(longest)));
-  return out;
-}
-
-Lengths even(std::size_t n, std::uint32_t longest) {
-  std::mt19937_64 random(1);
-  std::uniform_int_distribution<std::uint32_t> draw(1, longest);
-  Lengths out(n);
-  for (auto& length : out) length = draw(random);
-  return out;
 }
 
 /// Times plan_packs against the peer, checks both pack counts and adds memory. `packs` 0 = no published

@@ -1,5 +1,6 @@
 // The command line: the only file that includes CLI11.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -367,8 +368,12 @@ Parsed parse_command_line(int argc, char** argv) {
     for (const CLI::App* sub : app.get_subcommands()) return " " + sub->get_name();
     return "";
   };
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr)
-    fail(kUsage, "'" + std::string(argv[1]) + "' is no verb; expected pack, dump, verify, stats or export");
+  if (argc > 1 && argv[1][0] != '-') {
+    const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+    if (std::none_of(verbs.begin(), verbs.end(),
+                     [&](const CLI::App* verb) { return verb->get_name() == argv[1]; }))
+      fail(kUsage, "'" + std::string(argv[1]) + "' is no verb; expected pack, dump, verify, stats or export");
+  }
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]).starts_with("-@"))
       fail(kUsage, "standard input ('-') takes no factor: it can be read only once, and in full");

@@ -25,14 +25,15 @@ std::optional<Error> check_version(std::uint16_t major, std::uint16_t minor) {
                " alone; read the file with the tokpack that wrote it, or pack the data again");
 }
 
+/// REQUIRES: begin and end are multiples of 8 within page 0.
 std::optional<Error> check_zero(Bytes page0, std::uint64_t begin, std::uint64_t end, std::string_view what) {
-  for (std::uint64_t i = begin; i < end; ++i) {
-    if (page0[i] != std::byte{0}) {
-      return fault(Errc::kReservedNotZero, i, "page 0: byte ", i, " is ", std::to_integer<unsigned>(page0[i]),
-                   ", expected 0 (", what, ')', kWriterAtFault);
-    }
-  }
-  return std::nullopt;
+  std::uint64_t any = 0;
+  for (std::uint64_t i = begin; i < end; i += sizeof(any)) any |= load<std::uint64_t>(page0, i);
+  if (any == 0) return std::nullopt;
+  std::uint64_t i = begin;
+  while (page0[i] == std::byte{0}) ++i;
+  return fault(Errc::kReservedNotZero, i, "page 0: byte ", i, " is ", std::to_integer<unsigned>(page0[i]),
+               ", expected 0 (", what, ')', kWriterAtFault);
 }
 
 std::optional<Error> check_page(Bytes page0, std::uint64_t file_size, const Header& header) {

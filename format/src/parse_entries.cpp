@@ -3,6 +3,7 @@
 
 #include "message.h"
 #include "parse_detail.h"
+#include "tokpack/format/names.h"
 
 namespace tokpack::format::detail {
 namespace {
@@ -23,6 +24,14 @@ bool is_known(std::uint16_t kind) noexcept { return kind >= 1 && kind <= kLastKn
 
 constexpr std::uint8_t number(ElementType type) noexcept { return static_cast<std::uint8_t>(type); }
 constexpr std::uint8_t number(Scope scope) noexcept { return static_cast<std::uint8_t>(scope); }
+
+/// `10 (bytes)`.
+std::string type_text(std::uint8_t type) {
+  return concat(type, " (", element_type_name(static_cast<ElementType>(type)), ')');
+}
+std::string scope_text(std::uint8_t scope) {
+  return concat(scope, " (", scope_name(static_cast<Scope>(scope)), ')');
+}
 
 /// The element type that a kind prescribes in this file; 0 = any.
 std::uint8_t prescribed_type(const Header& header, std::uint16_t kind) noexcept {
@@ -58,8 +67,8 @@ std::optional<Error> check_element_type(const Entry& e) {
   }
   const std::uint8_t type = prescribed_type(e.header, e.entry.kind);
   if (type != 0 && type != e.entry.element_type) {
-    return e.bad(Errc::kElementType, kField, "element type is ", e.entry.element_type,
-                 ", but its kind takes ", type, " in this file", kWriterAtFault);
+    return e.bad(Errc::kElementType, kField, "element type is ", type_text(e.entry.element_type),
+                 ", but its kind takes ", type_text(type), " in this file", kWriterAtFault);
   }
   return std::nullopt;
 }
@@ -72,8 +81,8 @@ std::optional<Error> check_scope(const Entry& e) {
   }
   const KindRule* rule = built_in_rule(e.entry.kind);
   if (rule != nullptr && number(rule->scope) != scope) {
-    return e.bad(Errc::kScope, kField, "scope is ", scope, ", but its kind takes ", number(rule->scope),
-                 kWriterAtFault);
+    return e.bad(Errc::kScope, kField, "scope is ", scope_text(scope), ", but its kind takes ",
+                 scope_text(number(rule->scope)), kWriterAtFault);
   }
   const bool ragged =
       is_kind(e.entry, SectionKind::kColumnOffsets) || is_kind(e.entry, SectionKind::kColumnValues);

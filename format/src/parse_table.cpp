@@ -5,6 +5,7 @@
 
 #include "message.h"
 #include "parse_detail.h"
+#include "tokpack/format/names.h"
 
 namespace tokpack::format::detail {
 namespace {
@@ -83,18 +84,23 @@ Presence presence(SectionKind kind, const Header& header) noexcept {
   }
 }
 
+std::string_view label_text(const Header& header) noexcept {
+  return label_kind_name(static_cast<LabelKind>(header.label_kind));
+}
+
 std::optional<Error> check_presence(const FileLayout& layout) {
   for (const KindRule& rule : kBuiltInKinds) {
     const SectionEntry* entry = layout.find(rule.kind);
     const Presence wanted = presence(rule.kind, layout.header);
     if (wanted == Presence::kRequired && entry == nullptr) {
       return fault(Errc::kSectionMissing, sizeof(Header), "section table: no section ", quoted(rule.name),
-                   ", which this file needs (label_kind is ", layout.header.label_kind, ')', kWriterAtFault);
+                   ", which this file needs (its label kind is ", label_text(layout.header), ')',
+                   kWriterAtFault);
     }
     if (wanted == Presence::kForbidden && entry != nullptr) {
       return bad(Errc::kSectionUnexpected, layout.sections,
-                 static_cast<std::size_t>(entry - layout.sections.data()), 0, "a file of label_kind ",
-                 layout.header.label_kind, " has none");
+                 static_cast<std::size_t>(entry - layout.sections.data()), 0, "a file of label kind ",
+                 label_text(layout.header), " has none");
     }
   }
   return std::nullopt;
@@ -132,7 +138,7 @@ std::optional<Error> check_reserved_columns(Entries entries) {
     if (!fixed || e.element_type != static_cast<std::uint8_t>(column->type) || e.width != 1 ||
         e.scope != static_cast<std::uint8_t>(Scope::kSequence)) {
       return bad(Errc::kReservedColumn, entries, i, 0, "the name is reserved for a column of element type ",
-                 static_cast<unsigned>(column->type), ", scope 3 (sequence) and width 1 that is not ragged");
+                 element_type_name(column->type), ", scope 3 (sequence) and width 1 that is not ragged");
     }
   }
   return std::nullopt;

@@ -8,7 +8,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-sys.path.insert(1, str(ROOT / "tests" / "support" / "ctypes_xxhash"))  # after PyPI's own, where that is installed
+sys.path.append(str(ROOT / "tests" / "support" / "ctypes_xxhash"))  # where PyPI's is not installed
 sys.path.insert(0, str(ROOT / "spec"))
 import reference_json
 import reference_reader
@@ -60,12 +60,14 @@ class ReferenceReader(unittest.TestCase):
             with self.subTest(v.name):
                 self.assertEqual(refusal(reference_reader.TpkFile, memoryview(v.data)), v.open)
 
-    def test_packs_are_refused_with_the_expected_error(self):
+    def test_packs_are_refused_with_the_expected_error_and_no_others(self):
         for v in [*self.valid, *self.invalid]:
-            for p, name in v.pack_errors.items():
+            if v.open != "ok":
+                continue
+            file = reference_reader.TpkFile(memoryview(v.data))
+            for p in {*range(file.header["packs"]), *v.pack_errors}:
                 with self.subTest(f"{v.name}, pack {p}"):
-                    file = reference_reader.TpkFile(memoryview(v.data))
-                    self.assertEqual(refusal(file.dump_pack, p), name)
+                    self.assertEqual(refusal(file.dump_pack, p), v.pack_errors.get(p, "ok"))
 
     def test_verify_finds_what_is_wrong(self):
         for v in self.invalid:

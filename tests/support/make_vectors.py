@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes spec/vectors: every vector is built here from the spec, by tpk_encode.py, and committed as text.
 
-    PYTHONPATH=tests/support/ctypes_xxhash python3 tests/support/make_vectors.py [FOLDER]
+    python3 tests/support/make_vectors.py [FOLDER]
 
 The expectations come from the models below, not from a reader. Running it again changes nothing.
 """

@@ -1,5 +1,5 @@
 """Encodes .tpk files from spec/format.md, independently of the C++ writer, with a hook at every step that a test
-may want to make wrong. Needs `xxhash` (or tests/support/ctypes_xxhash on the path).
+may want to make wrong.
 
     file = dataset([[seq([10, 11, 12]), seq([20, 21])]], capacity=8)
     data, notes = file.build()
@@ -7,8 +7,11 @@ may want to make wrong. Needs `xxhash` (or tests/support/ctypes_xxhash on the pa
 import dataclasses
 import json
 import math
+import pathlib
 import struct
+import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "ctypes_xxhash"))  # where PyPI's is not installed
 import xxhash
 
 PAGE, BLOCK = 4096, 1 << 20
@@ -149,7 +152,7 @@ class TpkFile:
 
     def notes(self, data):
         notes, at = [], 0
-        for name, code in HEADER[:-1]:
+        for name, code in HEADER:
             size = struct.calcsize("<" + code)
             value = "" if code.endswith("s") else f" = {self.final_header[name]}"
             notes.append((at, size, name + value))

@@ -334,28 +334,30 @@ def content(section, type_name, index, value, model=None):
 NAMES = {"pack_token_offsets": "u64", "pack_sequence_offsets": "u64", "cu_seqlens": "i32"}
 
 
-def boundary(section, name, comment, index, value, packs, model=None):
+def boundary(section, name, comment, index, value, packs, model=None, and_cu_seqlens=()):
+    """Asking for `packs` gives the section's error; for `and_cu_seqlens` cu_seqlens, since counts do not fit."""
     found(section, name, comment, content(section, NAMES[section], index, value, model),
-          {p: section for p in packs})
+          {**{p: section for p in packs}, **{p: "cu_seqlens" for p in and_cu_seqlens}})
 
 
 boundary("pack_token_offsets", "not_zero_first", "The first offset is 1.", 0, 1, [0])
 boundary("pack_token_offsets", "descending", "Offsets 0, 10, 9.", 1, 10, [0, 1])
 boundary("pack_token_offsets", "empty_pack", "Offsets 0, 0, 9.", 1, 0, [0, 1])
-boundary("pack_token_offsets", "above_capacity", "A pack of 7 tokens, capacity 6.", 1, 7, [0])
+boundary("pack_token_offsets", "above_capacity", "A pack of 7 tokens, capacity 6.", 1, 7, [0],
+         and_cu_seqlens=[1])
 boundary("pack_token_offsets", "not_the_count", "The last offset is 8 of 9 tokens.", 2, 8, [1])
 boundary("pack_token_offsets", "huge", "An offset of 2^64 - 1.", 1, (1 << 64) - 1, [0, 1])
 boundary("pack_token_offsets", "no_packs", "No packs, and the only offset is 1.", 0, 1, [],
          dataset([], capacity=8))
 boundary("pack_sequence_offsets", "not_zero_first", "The first offset is 1.", 0, 1, [0])
-boundary("pack_sequence_offsets", "no_sequence", "A pack without a sequence.", 1, 3, [1])
+boundary("pack_sequence_offsets", "no_sequence", "A pack without a sequence.", 1, 3, [1], and_cu_seqlens=[0])
 boundary("pack_sequence_offsets", "not_the_count", "The last offset is 4 of 3 sequences.", 2, 4, [1])
 boundary("pack_sequence_offsets", "huge", "An offset of 2^63.", 1, 1 << 63, [0, 1])
 boundary("pack_sequence_offsets", "no_packs", "No packs, and the only offset is 7.", 0, 7, [],
          dataset([], capacity=8))
 found("pack_sequence_offsets", "above_tokens", "A pack of three sequences and two tokens.", content(
     "pack_token_offsets", "u64", 1, 2, dataset([[seq([1]), seq([2]), seq([3])], [seq([4])]], capacity=3)),
-    {0: "pack_sequence_offsets"})
+    {0: "pack_sequence_offsets", 1: "cu_seqlens"})
 boundary("cu_seqlens", "not_zero_first", "The first boundary is 1.", 0, 1, [0])
 boundary("cu_seqlens", "negative", "A boundary of -1.", 1, -1, [0])
 boundary("cu_seqlens", "empty_sequence", "Boundaries 0, 5, 5.", 1, 5, [0])
@@ -484,7 +486,12 @@ for case, comment, text in (
         ("deep", "Nested 17 deep.", b'{"x":' + b"[" * 16 + b"]" * 16 + b"}"),
         ("very_deep", "Nested 20000 deep.", b'{"x":' + b"[" * 20000 + b"]" * 20000 + b"}"),
         ("wrong_type", "eos_id is a string.", b'{"eos_id":"1"}'),
-        ("account_not_an_object", "The account is a number.", b'{"account":1}')):
+        ("account_not_an_object", "The account is a number.", b'{"account":1}'),
+        ("account_negative", "A negative number in the account.", b'{"account":{"samples_in":-1}}'),
+        ("eos_id", "An id of 2^63.", b'{"eos_id":9223372036854775808}'),
+        ("planner_version", "A planner version of 2^32.", b'{"planner_version":4294967296}'),
+        ("inputs", "An input without quotes.", b'{"inputs":[{"name":7}]}'),
+        ("window", "A window of other words.", b'{"window":"some"}')):
     found("metadata", case, comment, raw_metadata(text))
 
 
@@ -497,6 +504,8 @@ found("account", "samples", "4 samples in, 3 of them accounted for.", accounts(s
 found("account", "tokens", "A dropped token that did not come in.", accounts(tokens_dropped=1))
 found("account", "sequences", "A fragment too many.", accounts(extra_fragments=1))
 found("account", "header", "Adds up, but to 8 tokens; the header has 9.", accounts(tokens_in=8, tokens_stored=8))
+found("account", "missing_fields", "Missing fields count as 0: nothing came in, but the file has tokens.",
+      two_packs(metadata={"account": {}}))
 found("account", "wraps", "Adds up modulo 2^64 only.",
       accounts(samples_dropped=(1 << 64) - 1, samples_skipped=1))
 

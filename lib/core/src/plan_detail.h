@@ -57,13 +57,23 @@ Plan next_fit(std::span<const std::uint32_t> lengths, const PlanOptions& options
 Plan best_fit_two_limits(std::span<const std::uint32_t> sizes, std::span<const std::uint32_t> members,
                          std::uint32_t capacity, std::uint32_t max_sequences);
 
+/// kOutOfMemory, with words where there is memory for them.
+inline Error out_of_memory() noexcept {
+  Error error{Errc::kOutOfMemory, Error::kNoOffset, {}};
+  try {
+    error.detail = "memory for planning could not be had; use a smaller window";
+  } catch (const std::bad_alloc&) {
+    // The code says it all.
+  }
+  return error;
+}
+
 template <typename Work>
 auto guarded(Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return Error{Errc::kOutOfMemory, Error::kNoOffset,
-                 "memory for planning could not be had; use a smaller window"};
+    return out_of_memory();
   }
 }
 

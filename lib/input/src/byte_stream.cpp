@@ -89,7 +89,7 @@ class MemoryStream final : public ByteStream {
     const std::size_t n = std::min(out.size(), text_.size() - taken_);
     if (n > 0) std::memcpy(out.data(), text_.data() + taken_, n);
     taken_ += n;
-    return {n, taken_ == text_.size(), std::nullopt};
+    return {n, n < out.size(), std::nullopt};
   }
   Progress progress() const override { return {taken_, text_.size()}; }
   bool is_plain() const override { return true; }

@@ -65,18 +65,15 @@ Result<bool> LineReader::next_in_memory(Chunk& chunk) {
   }
   const std::string_view rest = text_.substr(static_cast<std::size_t>(offset_));
   if (rest.empty()) return false;
-  std::size_t wanted = std::min(chunk_bytes_, rest.size());
-  std::size_t cut = last_cut(rest.substr(0, wanted));
-  while (cut == 0) {
-    if (wanted > kMaxLineBytes) return too_long(offset_);
-    if (wanted == rest.size()) {
-      cut = wanted;
-      break;
-    }
-    const std::size_t seen = wanted;
-    wanted = std::min(wanted * 2, rest.size());
-    const std::size_t more = last_cut(rest.substr(seen, wanted - seen));
+  std::size_t seen = 0, cut = 0;
+  for (std::size_t wanted = chunk_bytes_; cut == 0; wanted *= 2) {
+    const std::string_view window = rest.substr(0, wanted);
+    // As a stream does, which knows its end only from a window that it cannot fill.
+    const std::size_t more = last_cut(window.substr(seen));
     if (more > 0) cut = seen + more;
+    if (window.size() < wanted) cut = window.size();
+    if (cut == 0 && window.size() > kMaxLineBytes) return too_long(offset_);
+    seen = window.size();
   }
   chunk.offset = offset_;
   chunk.text = rest.substr(0, cut);

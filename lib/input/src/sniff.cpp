@@ -50,7 +50,7 @@ std::optional<Error> refuse_foreign(std::string_view head, const std::string& na
   for (const Foreign& foreign : kForeign) {
     if (!head.starts_with(foreign.magic)) continue;
     return Error{Errc::kInputEncoding, 0,
-                 fmt::format("{}: expected JSON lines, plain or zstd-compressed, found {}; {}", name,
+                 fmt::format("{}: expected text, plain or zstd-compressed, found {}; {}", name,
                              foreign.what, foreign.advice)};
   }
   return std::nullopt;

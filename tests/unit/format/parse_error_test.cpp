@@ -108,10 +108,17 @@ TEST_CASE("5 header_bytes: no multiple of 4096 in 4096 to 1 MiB, or beyond the f
   const std::string bytes = small_image().build();
   for (const U32 value : {U32{0}, U32{1}, U32{4095}, U32{4097}, U32{(1 << 20) + 4096}, U32{0x80000000},
                           ~U32{0}, ~U32{4095}, U32{1 << 20}}) {
-    std::string bad = bytes;
-    patch(bad, 12, value);
-    CHECK(code_of(bad) == 5);
+    std::string damaged = bytes;
+    patch(damaged, 12, value);
+    CHECK(code_of(damaged) == 5);
   }
+  std::string bad = bytes;  // the cap holds for a file large enough, too
+  patch(bad, 12, U32{(1 << 20) + 4096});
+  CHECK(page0_bytes(bytes_of(bad), U64{1} << 40).error().code == Errc::kHeaderBytes);
+  patch(bad, 12, U32{1 << 20});
+  CHECK(*page0_bytes(bytes_of(bad), U64{1} << 40) == 1 << 20);
+  CHECK(*page0_bytes(bytes_of(bad), U64{1} << 20) == 1 << 20);
+  CHECK(page0_bytes(bytes_of(bad), (U64{1} << 20) - 1).error().code == Errc::kHeaderBytes);
   CHECK(code_of(bytes.substr(0, 4096), bytes.size()) == 0);  // page 0 is all that the parser reads
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +78,7 @@ inline std::string error_of(const Everything& read) {
   return std::string(errc_name(read.error->code)) + ": " + read.error->detail;
 }
 
+using Sizes = std::initializer_list<std::uint64_t>;
 using Ids = std::vector<std::uint32_t>;
 using Ints = std::vector<std::int32_t>;
 using Bits = std::vector<std::uint8_t>;

@@ -20,8 +20,8 @@ struct JsonlOptions {
   std::int32_t ignore_index = kDefaultIgnoreIndex;
   MissingLabels missing_labels = MissingLabels::kError;
   std::string group_field = "group";
-  std::vector<std::string> mask_fields = {};  ///< besides the three known names
-  std::vector<ColumnSpec> columns = {};       ///< declared: every record must have the field
+  std::vector<std::string> mask_fields{};  ///< besides the three known names
+  std::vector<ColumnSpec> columns{};       ///< declared: every record must have the field
   unsigned threads = 1;
   std::uint64_t batch_bytes = 8 << 20;  ///< text per batch, about
 };

@@ -371,7 +371,7 @@ Parsed parse_command_line(int argc, char** argv) {
   if (argc > 1 && argv[1][0] != '-') {
     const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
     if (std::none_of(verbs.begin(), verbs.end(),
-                     [&](const CLI::App* verb) { return verb->get_name() == argv[1]; }))
+                     [&](const CLI::App* known) { return known->get_name() == argv[1]; }))
       fail(kUsage, "'" + std::string(argv[1]) + "' is no verb; expected pack, dump, verify, stats or export");
   }
   for (int i = 1; i < argc; ++i) {

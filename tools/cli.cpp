@@ -184,7 +184,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
       ->allow_extra_args(false);
   samples
       ->add_option("--group-field", a.group_field,
-                   "Field whose equal consecutive values make samples share a pack (default group)")
+                   "Field whose equal consecutive values make samples share a pack; '' = none "
+                   "(default group)")
       ->type_name("FIELD");
   samples
       ->add_option("--mask-field", a.mask_fields,

@@ -206,7 +206,7 @@ class PackRun {
     const input::Source& source = origins_.current();
     options_.groups = source.has_groups();
     options_.columns = source.columns();
-    if (arguments_.group_field && !options_.groups && read_any) {
+    if (arguments_.group_field && !arguments_.group_field->empty() && !options_.groups && read_any) {
       fail(kUnusable,
            fmt::format("--group-field {}: the first record has no such field", *arguments_.group_field));
     }

@@ -90,7 +90,7 @@ Result<FieldTable> make_field_table(const JsonlOptions& options) {
     if (fresh) table.fields.push_back(std::move(field));
     return fresh;
   };
-  if (!add({options.group_field, FieldKind::kGroup})) {
+  if (!options.group_field.empty() && !add({options.group_field, FieldKind::kGroup})) {
     return bad_option(
         fmt::format("group field \"{}\" has another meaning already", escaped(options.group_field)));
   }

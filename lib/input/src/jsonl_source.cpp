@@ -150,10 +150,11 @@ class JsonlSource final : public Source {
       schema->first = fmt::format("{}:{}", name_, lines_before_ + number + 1);
       const std::optional<RecordShape> shape = pool_.own_parser().shape_of(line);
       if (shape) schema->shape = *shape;
-      if (shape && !shape->group && session_->options.group_field != JsonlOptions{}.group_field) {
+      const std::string& group_field = session_->options.group_field;
+      if (shape && !shape->group && !group_field.empty() && group_field != JsonlOptions{}.group_field) {
         error = Error{Errc::kJsonField, Error::kNoOffset,
                       fmt::format("{}: the first record lacks the group field \"{}\" that was named",
-                                  schema->first, escaped(session_->options.group_field))};
+                                  schema->first, escaped(group_field))};
       }
       for (std::size_t i = 0; i < table_.columns.size(); ++i) {
         const bool brought =

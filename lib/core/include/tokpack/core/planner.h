@@ -5,12 +5,11 @@
 // fit; concat cuts at capacity by nature. Within a pack of best-fit, sequences stand by descending length,
 // ties by index; packs stand by their smallest index.
 //
-// Memory at peak, the plan included: next-fit 8 bytes a sequence; best-fit 16 a sequence and 80 a distinct
-// length, whatever the capacity; groups under max_sequences 40 a group more.
+// Memory at peak, the plan included: 16 bytes a sequence; best-fit 80 more a distinct length, whatever the
+// capacity; groups 40 more a group.
 //
 // Determinism: equal input and options give an equal plan, whatever the machine. kPlannerVersion changes
-// when any plan changes. Threads: pure functions. Errors: kOptions, kOverlong, kTooLarge,
-// kOutOfMemory.
+// when any plan changes. Threads: pure functions. Errors: kOptions, kOverlong, kTooLarge, kOutOfMemory.
 //
 //   auto plan = plan_packs(lengths, {.capacity = 4096});
 //   for (size_t p = 0; p < plan->packs(); ++p) use(plan->pack(p));

@@ -1,6 +1,7 @@
 #include "json.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <charconv>
@@ -10,7 +11,7 @@ namespace tokpack::tools {
 
 namespace {
 
-void append_string(std::string& out, const std::string& text) {
+void append_string(std::string& out, const std::string& text, bool escape_controls) {
   out += '"';
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
@@ -38,9 +39,9 @@ void append_string(std::string& out, const std::string& text) {
         out += "\\b";
         break;
       default:
-        if (c < 0x20 || c == 0x7f) {
+        if (c < 0x20 || (escape_controls && c == 0x7f)) {
           out += fmt::format("\\u{:04x}", unsigned{c});
-        } else if (c == 0xc2 && next >= 0x80 && next <= 0x9f) {
+        } else if (escape_controls && c == 0xc2 && next >= 0x80 && next <= 0x9f) {
           out += fmt::format("\\u{:04x}", next);
           ++i;
         } else {
@@ -51,7 +52,7 @@ void append_string(std::string& out, const std::string& text) {
   out += '"';
 }
 
-void append(std::string& out, const Json& value, std::size_t depth) {
+void append(std::string& out, const Json& value, std::size_t depth, bool escape_controls) {
   const auto new_line = [&](std::size_t level) {
     out += '\n';
     out.append(level * 2, ' ');
@@ -68,9 +69,9 @@ void append(std::string& out, const Json& value, std::size_t depth) {
         if (!first) out += ',';
         first = false;
         new_line(depth + 1);
-        append_string(out, it.key());
+        append_string(out, it.key(), escape_controls);
         out += ": ";
-        append(out, it.value(), depth + 1);
+        append(out, it.value(), depth + 1, escape_controls);
       }
       new_line(depth);
       out += '}';
@@ -87,14 +88,14 @@ void append(std::string& out, const Json& value, std::size_t depth) {
         if (!first) out += ',';
         first = false;
         new_line(depth + 1);
-        append(out, element, depth + 1);
+        append(out, element, depth + 1, escape_controls);
       }
       new_line(depth);
       out += ']';
       return;
     }
     case Json::value_t::string:
-      append_string(out, value.get_ref<const std::string&>());
+      append_string(out, value.get_ref<const std::string&>(), escape_controls);
       return;
     case Json::value_t::boolean:
       out += value.get<bool>() ? "true" : "false";
@@ -154,14 +155,14 @@ std::string python_number(double value) {
   return fmt::format("{}{}.{}", sign, digits.substr(0, whole), digits.substr(whole));
 }
 
-std::string to_python_json(const Json& value) {
+std::string to_python_json(const Json& value, bool escape_controls) {
   std::string out;
-  append(out, value, 0);
+  append(out, value, 0, escape_controls);
   return out;
 }
 
 void print_json(Output& out, const Json& value) {
-  out << to_python_json(value) << "\n";
+  out << to_python_json(value, ::isatty(1) == 1) << "\n";
   out.flush();
 }
 

@@ -1,7 +1,7 @@
 // JSON on standard output, in the form that Python's json.dumps(sort_keys=True, indent=2,
 // ensure_ascii=False) prints, so that independent readers can be compared byte for byte.
 //
-// DEL and C1 control characters are written as \u00NN as well: the same value, no effect on a terminal.
+// On a terminal, DEL and C1 control characters are written as \u00NN as well: the same value, no effect.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace tokpack::tools {
 using Json = nlohmann::json;
 
 /// The text, without a final newline. Strings must be valid UTF-8.
-std::string to_python_json(const Json& value);
+std::string to_python_json(const Json& value, bool escape_controls = false);
 
 /// The value and a newline on `out`.
 void print_json(Output& out, const Json& value);

@@ -1,5 +1,6 @@
 // The command line: the only file that includes CLI11.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <iostream>
@@ -139,6 +140,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
   plan->add_option_function<std::string>(
           "--window",
           [&a](const std::string& text) {
+            if (text != "all" && (text.empty() || text.find_first_not_of("0123456789") != std::string::npos))
+              refuse("--window", "expected a number of tokens or all, found '" + text + "'");
             a.window = text == "all"
                            ? kWindowAll
                            : parse_number<std::uint64_t>("--window", text, 1, format::kMaxFileBytes);
@@ -181,7 +184,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
       ->allow_extra_args(false);
   samples
       ->add_option("--group-field", a.group_field,
-                   "Field whose equal consecutive values make samples share a pack (default group)")
+                   "Field whose equal consecutive values make samples share a pack; '' = none "
+                   "(default group)")
       ->type_name("FIELD");
   samples
       ->add_option("--mask-field", a.mask_fields,
@@ -347,7 +351,7 @@ Parsed parse_command_line(int argc, char** argv) {
   app.set_version_flag("--version", std::string("tokpack " TOKPACK_VERSION " (format ") +
                                         std::to_string(format::kVersionMajor) + "." +
                                         std::to_string(format::kVersionMinor) + ")");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   app.get_formatter()->column_width(34);
   app.footer("tokpack VERB --help says more, with an example.");
   PackArguments pack;
@@ -365,6 +369,16 @@ Parsed parse_command_line(int argc, char** argv) {
     for (const CLI::App* sub : app.get_subcommands()) return " " + sub->get_name();
     return "";
   };
+  if (argc > 1 && argv[1][0] != '-') {
+    const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+    if (std::none_of(verbs.begin(), verbs.end(),
+                     [&](const CLI::App* known) { return known->get_name() == argv[1]; }))
+      fail(kUsage, "'" + std::string(argv[1]) + "' is no verb; expected pack, dump, verify, stats or export");
+  }
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with("-@"))
+      fail(kUsage, "standard input ('-') takes no factor: it can be read only once, and in full");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
@@ -374,6 +388,11 @@ Parsed parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     print_error(error.what());
     std::cerr << "see: tokpack" << verb() << " --help\n";
+    return kUsage;
+  }
+  if (verb().empty()) {
+    print_error("expected a verb: pack, dump, verify, stats or export");
+    std::cerr << "see: tokpack --help\n";
     return kUsage;
   }
   if (verb() == " pack") return pack;

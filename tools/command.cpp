@@ -24,15 +24,18 @@ void write_stderr(std::string_view text) {
 
 }  // namespace
 
-void fail(int exit_code, std::string message) { throw Failure{exit_code, std::move(message)}; }
+void fail(int exit_code, std::string message) { throw Failure{exit_code, std::move(message), {}}; }
 
 void fail(const Error& error, std::string_view path) {
-  throw Failure{error.code == Errc::kOptions ? kUsage : kUnusable, describe(error, path)};
+  const bool in_file = static_cast<unsigned>(error.code) < static_cast<unsigned>(Errc::kIo);
+  throw Failure{error.code == Errc::kOptions ? kUsage : kUnusable, describe(error, path),
+                in_file ? std::string(errc_name(error.code)) : std::string()};
 }
 
 std::string describe(const Error& error, std::string_view path) {
   std::string text = error.detail.empty() ? std::string(errc_name(error.code)) : error.detail;
-  if (!path.empty() && text.find(path) == std::string::npos) text = fmt::format("{}: {}", path, text);
+  const auto names = [&text](std::string_view name) { return text.find(name) != std::string::npos; };
+  if (!path.empty() && !names(path) && !names(terminal_safe(path))) text = fmt::format("{}: {}", path, text);
   return text;
 }
 
@@ -40,8 +43,8 @@ void warn(std::string_view message) {
   write_stderr(fmt::format("tokpack: warning: {}\n", terminal_safe(message)));
 }
 
-void print_error(std::string_view message) {
-  write_stderr(fmt::format("tokpack: error: {}\n", terminal_safe(message)));
+void print_error(std::string_view message, std::string_view name) {
+  write_stderr(fmt::format("{}: {}\n", name.empty() ? "tokpack: error" : name, terminal_safe(message)));
 }
 
 void Output::flush() {
@@ -52,7 +55,7 @@ void Output::flush() {
     if (n < 0) {
       const int error = errno;
       buffer_.clear();
-      if (error == EPIPE) throw Failure{kDone, {}};
+      if (error == EPIPE) throw Failure{kDone, {}, {}};
       fail(kUnusable, fmt::format("cannot write {}: {}", name_, std::strerror(error)));
     }
     rest.remove_prefix(static_cast<std::size_t>(n));

@@ -21,13 +21,14 @@ inline constexpr int kUnusable = 3;  ///< an input, a file or the environment ca
 struct Failure {
   int exit_code = kUnusable;
   std::string message;  ///< empty: nothing to say
+  std::string name;     ///< of an error in a file's bytes, as the spec writes it: the line begins with it
 };
 
 [[noreturn]] void fail(int exit_code, std::string message);
 /// `path` is named unless the error's own text names it.
 [[noreturn]] void fail(const Error& error, std::string_view path);
 
-/// The text of an error: "PATH: DETAIL", with the byte offset where there is one.
+/// The text of an error: "PATH: DETAIL".
 std::string describe(const Error& error, std::string_view path);
 
 /// The value, or the end of the verb.
@@ -39,7 +40,7 @@ T take(Result<T> result, std::string_view path) {
 
 /// One line on standard error: "tokpack: warning: ...".
 void warn(std::string_view message);
-void print_error(std::string_view message);
+void print_error(std::string_view message, std::string_view name = {});
 
 /// A descriptor written through a buffer, standard output by default. A reader that went away ends the
 /// command quietly with 0: it has what it wanted. Any other failure is kUnusable.

@@ -102,19 +102,21 @@ Json sequence_json(const Reader& reader, const PackView& pack, std::size_t index
 
 std::string table_header() {
   return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n", "sequence", "source", "from token",
-                     "length", "trained", "tail");
+                     "length", "targets", "tail");
 }
 
 std::string table_row(const Reader& reader, const PackView& pack, std::size_t index) {
   const Range range = token_range(pack, index);
   const std::int32_t ignore = reader.header().ignore_index;
-  std::uint64_t trained = 0;
-  for (std::size_t i = range.first; i < range.last; ++i) trained += pack.stored_label(i) != ignore ? 1u : 0u;
   const std::int32_t tail = tail_label(pack, index, ignore);
+  // A sequence's first token has nothing before it to predict it from; the tail label is a target besides.
+  std::uint64_t targets = tail != ignore ? 1 : 0;
+  for (std::size_t i = range.first + 1; i < range.last; ++i)
+    targets += pack.stored_label(i) != ignore ? 1u : 0u;
   return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n",
                      with_commas(pack.first_sequence() + index), with_commas(pack.sources()[index]),
                      with_commas(first_position(pack, index)), with_commas(range.last - range.first),
-                     with_commas(trained), tail == ignore ? "-" : std::to_string(tail));
+                     with_commas(targets), tail == ignore ? "-" : std::to_string(tail));
 }
 
 /// Ids, wrapped. An id that is not trained on stands in brackets; a label that is another id follows a colon.

@@ -55,7 +55,7 @@ int interrupted() noexcept { return caught_signal; }
 
 void stop_if_interrupted() {
   if (const int number = interrupted(); number != 0)
-    throw Failure{128 + number, "interrupted; nothing was written"};
+    throw Failure{128 + number, "interrupted; nothing was written", {}};
 }
 
 }  // namespace tokpack::tools

@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
                                  [](const auto& arguments) { return run(arguments); }},
                       parsed);
   } catch (const Failure& failure) {
-    if (!failure.message.empty()) print_error(failure.message);
+    if (!failure.message.empty()) print_error(failure.message, failure.name);
     return failure.exit_code;
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

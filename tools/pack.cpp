@@ -105,14 +105,22 @@ class Origins {
     return {};
   }
 
-  /// The error's text, with the place after the first sample number that it names.
+  /// The error's text, with its place after every sample number that it names.
   std::string explain(const Error& error) const {
-    static const std::regex kSample("\\bsamples? (\\d{1,18})\\b");
-    std::smatch match;
-    if (!std::regex_search(error.detail, match, kSample)) return describe(error, "");
-    const std::string place = where(std::stoull(match[1].str()));
-    if (place.empty() || error.detail.find(place) != std::string::npos) return describe(error, "");
-    return fmt::format("{} ({}){}", match.prefix().str() + match[0].str(), place, match.suffix().str());
+    static const std::regex kSample("\\bsample (\\d{1,18})\\b");
+    // Keys of groups are hashes of what the input says: no number to show to anyone.
+    static const std::regex kGroupKey("\\bgroup \\d+ was\\b");
+    const std::string text = std::regex_replace(describe(error, ""), kGroupKey, "its group was");
+    std::string out;
+    std::string::const_iterator at = text.begin();
+    for (std::sregex_iterator match(text.begin(), text.end(), kSample), end; match != end; ++match) {
+      const auto stop = text.begin() + match->position() + match->length();
+      out.append(at, stop);
+      at = stop;
+      if (const std::string place = where(std::stoull((*match)[1].str())); !place.empty())
+        out += " [" + place + "]";
+    }
+    return out.append(at, text.end());
   }
 
  private:
@@ -198,7 +206,7 @@ class PackRun {
     const input::Source& source = origins_.current();
     options_.groups = source.has_groups();
     options_.columns = source.columns();
-    if (arguments_.group_field && !options_.groups && read_any) {
+    if (arguments_.group_field && !arguments_.group_field->empty() && !options_.groups && read_any) {
       fail(kUnusable,
            fmt::format("--group-field {}: the first record has no such field", *arguments_.group_field));
     }

@@ -58,8 +58,14 @@ PackOutputs::PackOutputs(const PackArguments& a, const WriterOptions& options, E
       force_(a.force),
       columns_(options.columns),
       explain_(std::move(explain)) {
-  main_.emplace(take(Writer::create(path_, options), path_));
-  if (a.holdout_percent) holdout_.emplace(take(Writer::create(holdout_path_, options), holdout_path_));
+  const auto create = [&options](const std::string& path) {
+    auto writer = Writer::create(path, options);
+    if (!writer && writer.error().code == Errc::kExists)
+      fail(kUnusable, fmt::format("{} exists; --force replaces it", path));
+    return take(std::move(writer), path);
+  };
+  main_.emplace(create(path_));
+  if (a.holdout_percent) holdout_.emplace(create(holdout_path_));
 }
 
 void PackOutputs::begin_input(const std::string& name) {

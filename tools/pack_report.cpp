@@ -71,8 +71,10 @@ void print_summary(Output& out, const std::string& path, const PackArguments& a,
                      counted(s.packs, "pack"), with_commas(a.capacity), counted(s.sequences, "sequence"),
                      with_commas(s.targets), with_commas(s.tokens));
   out << account_text(s.account) << "\n";
-  out << fmt::format("  filled  [{}] {}; no packing needs fewer than {}\n", bar(fill, 40), percent(fill),
-                     counted(s.lower_bound_packs, "pack"));
+  if (s.packs > 0) {
+    out << fmt::format("  filled  [{}] {}; no packing needs fewer than {}\n", bar(fill, 40), percent(fill),
+                       counted(s.lower_bound_packs, "pack"));
+  }
   out << fmt::format("  size    {}, digest {}\n", human_bytes(s.file_size), format::to_hex(s.digest));
 }
 

@@ -50,7 +50,7 @@ void ProgressBar::update(std::uint64_t bytes, std::uint64_t total, std::uint64_t
   }
   const double done = std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total));
   const std::string left = done > 0 ? clock_time(seconds / done - seconds) : "-:--";
-  draw(fmt::format("packing  [{}] {:3.0f} %  {} of {}  {}  {} left", bar(done, 24), done * 100.0,
+  draw(fmt::format("packing  [{}] {:3.0f} %  {} of {}  {}  {} left", bar(done, 16), done * 100.0,
                    human_bytes(bytes), human_bytes(total), rate_text(rate), left));
 }
 

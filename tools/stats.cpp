@@ -39,7 +39,8 @@ void print_distribution(Output& out, std::string_view title, const Distribution&
   }
   out << fmt::format("  mean {:.1f}, least {}, most {}\n ", d.mean(), with_commas(d.smallest()),
                      with_commas(d.largest()));
-  for (const unsigned p : kPercentiles) out << fmt::format(" {} %: {} ", p, with_commas(d.percentile(p)));
+  for (const unsigned p : kPercentiles)
+    out << fmt::format(" {}{} %: {}", p == kPercentiles[0] ? "" : " ", p, with_commas(d.percentile(p)));
   out << "\n\n" << text_histogram(d.bins(kBins), d.count());
 }
 

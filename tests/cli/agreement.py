@@ -6,7 +6,10 @@
 import subprocess
 import sys
 
-from support import SOURCE, main, run
+from support import SOURCE, TOKPACK, main, run
+
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from vector_file import read_vector  # noqa: E402
 
 DATA = SOURCE / "examples/data"
 
@@ -62,5 +65,29 @@ def no_packs(folder):
     agree(folder / "a.tpk", [])
 
 
-main([loss_mask_and_metadata, fragments_and_tail_labels, concat_and_input_target, groups_and_columns, explicit_labels,
+def valid_vectors(folder):
+    for path in sorted((SOURCE / "spec/vectors/valid").glob("*.txt")):
+        vector = read_vector(path)
+        file = folder / (path.stem + ".tpk")
+        file.write_bytes(vector.data)
+        assert run("dump", file, "--json") == vector.dump, path.name
+        for pack, text in vector.packs.items():
+            assert run("dump", file, "--pack", pack, "--json") == text, (path.name, pack)
+        run("verify", file)
+
+
+def refused_vectors(folder):
+    for path in sorted((SOURCE / "spec/vectors/invalid").glob("*.txt")):
+        vector = read_vector(path)
+        if vector.open == "ok":
+            continue
+        file = folder / (path.stem + ".tpk")
+        file.write_bytes(vector.data)
+        done = subprocess.run([str(TOKPACK), "dump", str(file), "--json"], capture_output=True)
+        assert done.returncode == 3 and done.stdout == b"", (path.name, done)
+        assert done.stderr.decode().startswith(vector.open + ": "), (path.name, done.stderr)
+        assert f": {vector.open} " in run("verify", file, code=1), path.name
+
+
+main([valid_vectors, refused_vectors, loss_mask_and_metadata, fragments_and_tail_labels, concat_and_input_target, groups_and_columns, explicit_labels,
       no_packs])

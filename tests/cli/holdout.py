@@ -111,14 +111,14 @@ def one_file_for_both_is_refused(folder):
 
 
 def the_share_of_a_known_sample_is_decided_by_its_hash(folder):
-    # XXH3-64 of the u32 LE bytes of [1], [2] and [1, 2, 3], over 2^64, from xxhsum 0.8: see the literals.
-    path = make(folder / "a.jsonl", [[1], [2], [1, 2, 3]])
-    for fraction, expected in KNOWN:
-        _, _, held = split(folder, path, percent=fraction)
-        assert held == expected, (fraction, held)
+    # XXH3-64 (libxxhash 0.8.1) of the ids as u32 LE, over 2^64, in per cent: [1] 85.5502, [2] 44.1247,
+    # [1, 2, 3] 42.0890, [7] 34.2503.
+    path = make(folder / "a.jsonl", [[1], [2], [1, 2, 3], [7]])
+    for percent, expected in ((34.2, []), (34.3, [[7]]), (42, [[7]]), (42.1, [[1, 2, 3], [7]]),
+                              (85.55, [[2], [1, 2, 3], [7]]), (85.551, [[1], [2], [1, 2, 3], [7]])):
+        _, _, held = split(folder, path, percent=percent)
+        assert held == expected, (percent, held)
 
-
-KNOWN = []
 
 main([the_two_files_share_out_all_samples_and_count_each_other,
       the_choice_stays_when_data_grows_moves_or_is_stored_wider, a_larger_share_contains_the_smaller_one,

@@ -7,7 +7,7 @@ A case runs in a fresh folder. Its lines:
 
     # comment (only before the first block)
     == file NAME         the lines that follow become this file
-    == run COMMAND       bash -c COMMAND; `tokpack` is on PATH, $source is the repository
+    == run COMMAND       bash -c COMMAND (more of it may follow on the next lines); `tokpack` is on PATH
     == stdout            what the command must print; no block: nothing
     == stderr            the same for standard error
     == exit N            its exit code; no block: 0
@@ -30,8 +30,12 @@ TIMEOUT_SECONDS = 120
 
 class Step:
     def __init__(self, command, line):
-        self.command, self.line = command, line
+        self.first, self.line, self.more = command, line, []
         self.stdout, self.stderr, self.exit = [], [], 0
+
+    @property
+    def command(self):
+        return "\n".join([self.first, *self.more]).rstrip("\n")
 
 
 def parse(path):
@@ -50,7 +54,9 @@ def parse(path):
             block = []
             actions.append(("file", rest, block))
         elif word == "run":
-            actions.append(("run", Step(rest, number)))
+            step = Step(rest, number)
+            block = step.more
+            actions.append(("run", step))
         elif word == "skip-unless":
             actions.append(("skip", rest))
         elif word in ("stdout", "stderr") and actions and actions[-1][0] == "run":
@@ -83,9 +89,8 @@ def pattern(expected):
 
 def run_case(path, tokpack, show):
     """None when all is well, a reason when not, or ("skipped", word)."""
-    source = Path(__file__).resolve().parents[2]
     environment = {"PATH": f"{tokpack.parent}:{os.environ.get('PATH', '/usr/bin:/bin')}", "LC_ALL": "C", "HOME": "/",
-                   "source": str(source), "TERM": "dumb"}
+                   "TERM": "dumb"}
     for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "TMPDIR", "LD_LIBRARY_PATH"):
         if name in os.environ:
             environment[name] = os.environ[name]

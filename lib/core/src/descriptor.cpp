@@ -20,23 +20,6 @@ void Descriptor::close() noexcept {
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
-std::string quoted(std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "'";
-  for (const char c : text) {
-    const auto u = static_cast<unsigned char>(c);
-    if (u < 0x20 || u == 0x7f) {
-      out += "\\x";
-      out += kHex[u >> 4];
-      out += kHex[u & 15];
-    } else {
-      if (c == '\'' || c == '\\') out += '\\';
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 Error io_error(const char* call, const std::string& name, int number) {
   std::string detail = std::string(call) + " " + quoted(name) + ": " + std::generic_category().message(number);
   if (number == ENOSPC || number == EDQUOT) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "reader_text.h"
 #include "tokpack/format/bytes.h"
 #include "tokpack/format/result.h"
 
@@ -43,8 +44,5 @@ Error io_error(const char* call, const std::string& name, int number);
 Result<void> write_all(int file, const std::string& name, std::uint64_t offset, format::Bytes bytes);
 /// Fills `out` from `offset`.
 Result<void> read_all(int file, const std::string& name, std::uint64_t offset, std::span<std::byte> out);
-
-/// `text` with control characters, quotes and backslashes escaped, in single quotes, for messages.
-std::string quoted(std::string_view text);
 
 }  // namespace tokpack::detail

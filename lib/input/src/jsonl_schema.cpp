@@ -16,10 +16,9 @@ constexpr std::array<std::string_view, 3> kKnownMasks = {"loss_mask", "completio
 Error bad_option(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
 
 bool is_column_name(std::string_view name) {
-  return !name.empty() && name.size() <= format::kNameBytes &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-         });
+  return !name.empty() && name.size() <= format::kNameBytes && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 const format::ReservedColumn* reserved(std::string_view name) {
@@ -44,12 +43,12 @@ std::optional<Error> check_column(const ColumnSpec& column) {
     return bad_option(fmt::format("column \"{}\": unknown element type, or a width of 0", name));
   }
   if (column.scope != Scope::kSequence && (column.scope != Scope::kToken || column.ragged)) {
-    return bad_option(fmt::format("column \"{}\": expected scope token or sequence, ragged only with sequence",
-                                  name));
+    return bad_option(
+        fmt::format("column \"{}\": expected scope token or sequence, ragged only with sequence", name));
   }
   const auto* rule = reserved(column.name);
-  if (rule != nullptr && (column.type != rule->type || column.width != 1 || column.ragged ||
-                          column.scope != Scope::kSequence)) {
+  if (rule != nullptr &&
+      (column.type != rule->type || column.width != 1 || column.ragged || column.scope != Scope::kSequence)) {
     return bad_option(fmt::format("column \"{}\": the name is reserved for one {} a sequence", name,
                                   element_type_name(rule->type)));
   }
@@ -72,8 +71,10 @@ std::string_view label_form_words(SampleBatch::Labels form) noexcept {
 
 Result<FieldTable> make_field_table(const JsonlOptions& options) {
   FieldTable table;
-  table.fields = {{"input_ids", FieldKind::kTokens}, {"tokens", FieldKind::kTokens}, {"labels", FieldKind::kLabels}};
-  for (const std::string_view mask : kKnownMasks) table.fields.push_back({std::string(mask), FieldKind::kMask});
+  table.fields = {
+      {"input_ids", FieldKind::kTokens}, {"tokens", FieldKind::kTokens}, {"labels", FieldKind::kLabels}};
+  for (const std::string_view mask : kKnownMasks)
+    table.fields.push_back({std::string(mask), FieldKind::kMask});
   for (const std::string& mask : options.mask_fields) {
     const auto known = std::ranges::find(table.fields, mask, &Field::name);
     if (known == table.fields.end()) {
@@ -89,8 +90,9 @@ Result<FieldTable> make_field_table(const JsonlOptions& options) {
     if (fresh) table.fields.push_back(std::move(field));
     return fresh;
   };
-  if (!add({options.group_field, FieldKind::kGroup})) {
-    return bad_option(fmt::format("group field \"{}\" has another meaning already", escaped(options.group_field)));
+  if (!options.group_field.empty() && !add({options.group_field, FieldKind::kGroup})) {
+    return bad_option(
+        fmt::format("group field \"{}\" has another meaning already", escaped(options.group_field)));
   }
   table.columns = options.columns;
   table.declared = options.columns.size();
@@ -107,13 +109,15 @@ Result<FieldTable> make_field_table(const JsonlOptions& options) {
   table.weight = place("weight", ElementType::kF32);
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (!add({table.columns[i].name, FieldKind::kColumn, false, i})) {
-      return bad_option(fmt::format("column \"{}\": a field of that name has another meaning already, or the "
-                                    "column stands twice",
-                                    escaped(table.columns[i].name)));
+      return bad_option(
+          fmt::format("column \"{}\": a field of that name has another meaning already, or the "
+                      "column stands twice",
+                      escaped(table.columns[i].name)));
     }
   }
   if (table.fields.size() > kMaxFields) {
-    return bad_option(fmt::format("{} fields are named, at most {} are possible", table.fields.size(), kMaxFields));
+    return bad_option(
+        fmt::format("{} fields are named, at most {} are possible", table.fields.size(), kMaxFields));
   }
   return table;
 }

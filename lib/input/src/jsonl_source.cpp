@@ -36,7 +36,8 @@ constexpr std::size_t kMaxRoles = 256;
 /// A key that no record can have chosen, but for a collision of hashes.
 std::uint64_t fresh_group_key(std::uint64_t number) {
   std::array<std::byte, 24> bytes{};
-  constexpr std::array<char, 16> kSalt = {'t', 'o', 'k', 'p', 'a', 'c', 'k', ' ', 'n', 'o', ' ', 'g', 'r', 'o', 'u', 'p'};
+  constexpr std::array<char, 16> kSalt = {'t', 'o', 'k', 'p', 'a', 'c', 'k', ' ',
+                                          'n', 'o', ' ', 'g', 'r', 'o', 'u', 'p'};
   std::memcpy(bytes.data(), kSalt.data(), kSalt.size());
   std::memcpy(bytes.data() + kSalt.size(), &number, sizeof number);
   return format::xxh3_64(bytes);
@@ -81,7 +82,8 @@ class JsonlSource final : public Source {
   std::string where(std::uint64_t index) const override {
     for (const LineNumbers& numbers : line_numbers_) {
       if (index < numbers.first_sample || index - numbers.first_sample >= numbers.lines.size()) continue;
-      const std::uint64_t line = numbers.first_line + numbers.lines[static_cast<std::size_t>(index - numbers.first_sample)];
+      const std::uint64_t line =
+          numbers.first_line + numbers.lines[static_cast<std::size_t>(index - numbers.first_sample)];
       return fmt::format("{}:{}", name_, line + 1);
     }
     return fmt::format("{}, sample {}", name_, index);
@@ -148,13 +150,15 @@ class JsonlSource final : public Source {
       schema->first = fmt::format("{}:{}", name_, lines_before_ + number + 1);
       const std::optional<RecordShape> shape = pool_.own_parser().shape_of(line);
       if (shape) schema->shape = *shape;
-      if (shape && !shape->group && session_->options.group_field != JsonlOptions{}.group_field) {
+      const std::string& group_field = session_->options.group_field;
+      if (shape && !shape->group && !group_field.empty() && group_field != JsonlOptions{}.group_field) {
         error = Error{Errc::kJsonField, Error::kNoOffset,
-                      fmt::format("{}: the first record lacks the group field \"{}\" that was named", schema->first,
-                                  escaped(session_->options.group_field))};
+                      fmt::format("{}: the first record lacks the group field \"{}\" that was named",
+                                  schema->first, escaped(group_field))};
       }
       for (std::size_t i = 0; i < table_.columns.size(); ++i) {
-        const bool brought = i == table_.role ? schema->shape.role : i == table_.weight && schema->shape.weight;
+        const bool brought =
+            i == table_.role ? schema->shape.role : i == table_.weight && schema->shape.weight;
         if (i < table_.declared || brought) schema->columns.push_back(i);
       }
       session_->schema = std::move(schema);
@@ -178,9 +182,10 @@ class JsonlSource final : public Source {
       const auto [found, fresh] = session_->role_numbers.try_emplace(parsed.roles[i], session_->roles.size());
       if (fresh && found->second == kMaxRoles) {
         const std::uint32_t sample = parsed.role_first_sample[i];
-        parsed.failure = Failure{Errc::kJsonField, parsed.lines[sample], Error::kNoOffset,
-                                 fmt::format("field \"role\": expected one of at most 256 different roles, found \"{}\"",
-                                             escaped(parsed.roles[i]))};
+        parsed.failure =
+            Failure{Errc::kJsonField, parsed.lines[sample], Error::kNoOffset,
+                    fmt::format("field \"role\": expected one of at most 256 different roles, found \"{}\"",
+                                escaped(parsed.roles[i]))};
         session_->role_numbers.erase(found);
         parsed.truncate(sample, *job.schema, table_);
         break;
@@ -192,7 +197,8 @@ class JsonlSource final : public Source {
     if (same) return;
     for (std::size_t i = 0; i < job.schema->columns.size(); ++i) {
       if (job.schema->columns[i] != table_.role) continue;
-      for (std::byte& role : parsed.batch.columns[i].values) role = global[std::to_integer<std::size_t>(role)];
+      for (std::byte& role : parsed.batch.columns[i].values)
+        role = global[std::to_integer<std::size_t>(role)];
     }
   }
 

@@ -30,7 +30,9 @@ void PaddedBuffer::reserve(std::size_t capacity, std::size_t used) {
 }
 
 LineReader::LineReader(std::unique_ptr<ByteStream> stream, std::string name, std::size_t chunk_bytes)
-    : stream_(std::move(stream)), name_(std::move(name)), chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}
+    : stream_(std::move(stream)),
+      name_(std::move(name)),
+      chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}
 
 LineReader::LineReader(std::string_view text, std::string name, std::size_t chunk_bytes)
     : text_(text), name_(std::move(name)), chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}
@@ -65,18 +67,15 @@ Result<bool> LineReader::next_in_memory(Chunk& chunk) {
   }
   const std::string_view rest = text_.substr(static_cast<std::size_t>(offset_));
   if (rest.empty()) return false;
-  std::size_t wanted = std::min(chunk_bytes_, rest.size());
-  std::size_t cut = last_cut(rest.substr(0, wanted));
-  while (cut == 0) {
-    if (wanted > kMaxLineBytes) return too_long(offset_);
-    if (wanted == rest.size()) {
-      cut = wanted;
-      break;
-    }
-    const std::size_t seen = wanted;
-    wanted = std::min(wanted * 2, rest.size());
-    const std::size_t more = last_cut(rest.substr(seen, wanted - seen));
+  std::size_t seen = 0, cut = 0;
+  for (std::size_t wanted = chunk_bytes_; cut == 0; wanted *= 2) {
+    const std::string_view window = rest.substr(0, wanted);
+    // As a stream does, which knows its end only from a window that it cannot fill.
+    const std::size_t more = last_cut(window.substr(seen));
     if (more > 0) cut = seen + more;
+    if (window.size() < wanted) cut = window.size();
+    if (cut == 0 && window.size() > kMaxLineBytes) return too_long(offset_);
+    seen = window.size();
   }
   chunk.offset = offset_;
   chunk.text = rest.substr(0, cut);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,7 +48,8 @@ inline Everything read_all(Result<std::unique_ptr<Source>> source) {
     if (*batch == nullptr) return out;
     const SampleBatch& b = **batch;
     REQUIRE(b.samples() > 0);
-    for (std::size_t i = 0; i < b.samples(); ++i) out.where.push_back((*source)->where(out.all.samples() + i));
+    for (std::size_t i = 0; i < b.samples(); ++i)
+      out.where.push_back((*source)->where(out.all.samples() + i));
     join(out.all.tokens, b.tokens);
     join(out.all.lengths, b.lengths);
     join(out.all.loss_mask, b.loss_mask);
@@ -76,6 +79,7 @@ inline std::string error_of(const Everything& read) {
   return std::string(errc_name(read.error->code)) + ": " + read.error->detail;
 }
 
+using Sizes = std::initializer_list<std::uint64_t>;
 using Ids = std::vector<std::uint32_t>;
 using Ints = std::vector<std::int32_t>;
 using Bits = std::vector<std::uint8_t>;

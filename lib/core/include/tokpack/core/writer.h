@@ -51,7 +51,7 @@ inline constexpr std::uint64_t kWindowAll = ~std::uint64_t{0};
 inline constexpr std::int32_t kDefaultIgnoreIndex = -100;
 
 struct WriterOptions {
-  PlanOptions plan;
+  PlanOptions plan{};
   Overlong overlong = Overlong::kError;
   std::optional<ElementType> token_type{};  ///< kU16 or kU32; unset = u16 until an id needs more
   std::uint32_t vocab_size = 0;             ///< 0 = unknown; else ids must be below it

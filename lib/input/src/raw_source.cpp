@@ -1,0 +1,260 @@
+// Raw token arrays as a Source.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+
+#include "array_file.h"
+#include "length_list.h"
+#include "quote.h"
+#include "tokpack/format/layout.h"
+#include "tokpack/input/raw.h"
+
+namespace tokpack::input {
+namespace {
+
+Error error_about(Errc code, const std::string& name, const std::string& text,
+                  std::uint64_t offset = Error::kNoOffset) {
+  return {code, offset, fmt::format("{}: {}", name, text)};
+}
+
+NumberType number_type(ArrayType type) {
+  switch (type) {
+    case ArrayType::kU16:
+      return NumberType::kU16;
+    case ArrayType::kU32:
+      return NumberType::kU32;
+    case ArrayType::kI32:
+      return NumberType::kI32;
+    case ArrayType::kI64:
+      break;
+  }
+  return NumberType::kI64;
+}
+
+class RawSource final : public Source {
+ public:
+  RawSource(ArrayFile tokens, std::optional<ArrayFile> mask, std::optional<LengthList> lengths,
+            RawOptions options)
+      : tokens_(std::move(tokens)),
+        mask_(std::move(mask)),
+        lengths_(std::move(lengths)),
+        options_(std::move(options)),
+        limit_(options_.vocab_size == 0 ? std::uint64_t{format::kMaxTokenId} + 1 : options_.vocab_size) {}
+
+  Result<const SampleBatch*> next() override {
+    if (error_) return *error_;
+    try {
+      auto batch = next_batch();
+      if (!batch) error_ = batch.error();
+      return batch;
+    } catch (const std::bad_alloc&) {
+      error_ = error_about(Errc::kOutOfMemory, tokens_.name(), "no memory to read on");
+      return *error_;
+    }
+  }
+
+  Progress progress() const override { return {tokens_.byte_of(done_), tokens_.byte_of(tokens_.count())}; }
+  std::vector<ColumnSpec> columns() const override { return {}; }
+  bool has_groups() const override { return false; }
+  std::vector<std::string> roles() const override { return {}; }
+  std::string where(std::uint64_t index) const override {
+    return fmt::format("{}, sample {}", tokens_.name(), index);
+  }
+
+ private:
+  Result<const SampleBatch*> next_batch() {
+    batch_.lengths.clear();
+    batch_.tokens.clear();
+    auto cut = lengths_ ? take_by_lengths() : take_by_document_end();
+    if (!cut) return cut.error();
+    if (batch_.lengths.empty()) return nullptr;
+    if (mask_) {
+      if (auto read = read_mask(); !read) return read.error();
+    }
+    done_ += batch_.tokens.size();
+    return &batch_;
+  }
+
+  /// Their sum was found to be the tokens' count when the source was opened.
+  Result<void> take_by_lengths() {
+    std::uint64_t sum = 0;
+    while (sum < options_.batch_tokens && batch_.lengths.size() < kMaxSamples) {
+      auto length = lengths_->next();
+      if (!length) return length.error();
+      if (!*length) break;
+      if (**length > tokens_.count() - done_ - sum) {
+        return error_about(Errc::kFileChanged, lengths_->name(), "its lengths changed while it was read");
+      }
+      batch_.lengths.push_back(**length);
+      sum += **length;
+    }
+    return read_tokens(done_, sum);
+  }
+
+  Result<void> take_by_document_end() {
+    const std::uint32_t end_id = *options_.document_end;
+    std::size_t scanned = 0, begin = 0;
+    batch_.tokens.swap(carry_);
+    carry_.clear();
+    while (true) {
+      const std::uint64_t at = done_ + batch_.tokens.size();
+      const std::uint64_t wanted =
+          std::min(tokens_.count() - at, std::max<std::uint64_t>(options_.batch_tokens, 1));
+      if (auto read = read_tokens(at, wanted); !read) return read;
+      for (; scanned < batch_.tokens.size(); ++scanned) {
+        if (batch_.tokens[scanned] != end_id) continue;
+        batch_.lengths.push_back(static_cast<std::uint32_t>(scanned + 1 - begin));
+        begin = scanned + 1;
+      }
+      const bool at_end = at + wanted == tokens_.count();
+      if (at_end && begin < batch_.tokens.size()) {  // a tail without its end is a document
+        batch_.lengths.push_back(static_cast<std::uint32_t>(batch_.tokens.size() - begin));
+        begin = batch_.tokens.size();
+      }
+      if (batch_.tokens.size() - begin > format::kMaxTokenId) {
+        return error_about(Errc::kTooLarge, tokens_.name(),
+                           fmt::format("no document end {} within {} tokens; is the id right?", end_id,
+                                       batch_.tokens.size() - begin));
+      }
+      if (at_end || !batch_.lengths.empty()) break;
+    }
+    carry_.assign(batch_.tokens.begin() + static_cast<std::ptrdiff_t>(begin), batch_.tokens.end());
+    batch_.tokens.resize(begin);
+    return {};
+  }
+
+  Result<void> read_tokens(std::uint64_t first, std::uint64_t count) {
+    batch_.tokens.reserve(batch_.tokens.size() + static_cast<std::size_t>(count));
+    std::uint64_t index = first, wrong = 0;
+    std::optional<std::int64_t> wrong_value;
+    auto read = tokens_.for_each(first, count, [&](std::int64_t value) {
+      if (static_cast<std::uint64_t>(value) >= limit_ && !wrong_value) {
+        wrong_value = value;
+        wrong = index;
+      }
+      ++index;
+      batch_.tokens.push_back(static_cast<std::uint32_t>(value));
+    });
+    if (!read || !wrong_value) return read;
+    return error_about(Errc::kInputArray, tokens_.name(),
+                       fmt::format("token {}: expected an id from 0 to {}, found {}; is the type {} right?",
+                                   wrong, limit_ - 1, *wrong_value, number_type_name(tokens_.type())),
+                       tokens_.byte_of(wrong));
+  }
+
+  Result<void> read_mask() {
+    batch_.label_form = SampleBatch::Labels::kMask;
+    batch_.loss_mask.clear();
+    std::uint64_t index = done_, wrong = 0;
+    std::optional<std::int64_t> wrong_value;
+    auto read = mask_->for_each(done_, batch_.tokens.size(), [&](std::int64_t value) {
+      if (value > 1 && !wrong_value) {
+        wrong_value = value;
+        wrong = index;
+      }
+      ++index;
+      batch_.loss_mask.push_back(static_cast<std::uint8_t>(value));
+    });
+    if (!read || !wrong_value) return read;
+    return error_about(Errc::kInputArray, mask_->name(),
+                       fmt::format("token {}: expected 0 or 1, found {}", wrong, *wrong_value),
+                       mask_->byte_of(wrong));
+  }
+
+  static constexpr std::size_t kMaxSamples = 1 << 20;  // per batch: empty samples have no tokens to bound it
+
+  ArrayFile tokens_;
+  std::optional<ArrayFile> mask_;
+  std::optional<LengthList> lengths_;
+  RawOptions options_;
+  std::uint64_t limit_;
+  SampleBatch batch_;
+  std::vector<std::uint32_t> carry_;  // tokens read beyond the last cut
+  std::uint64_t done_ = 0;            // tokens of all batches so far
+  std::optional<Error> error_;
+};
+
+/// The lengths must use up the tokens exactly; said before anything is delivered.
+Result<void> check_sum(LengthList list, const ArrayFile& tokens) {
+  std::uint64_t sum = 0, samples = 0;
+  while (true) {
+    auto length = list.next();
+    if (!length) return length.error();
+    if (!*length) break;
+    sum += **length;  // 2^31 lengths of 2^31 do not wrap
+    ++samples;
+    if (samples > (std::uint64_t{1} << 32)) break;
+  }
+  if (sum == tokens.count()) return {};
+  return error_about(
+      Errc::kInputArray, list.name(),
+      fmt::format("{} lengths make {} tokens, but {} holds {}", samples, sum, tokens.name(), tokens.count()));
+}
+
+Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawOptions& options) {
+  const std::string name = escaped_name(path);
+  if (options.lengths_path.empty() == !options.document_end) {
+    return error_about(
+        Errc::kOptions, name,
+        "a raw array is cut into samples by a lengths file or by an end-of-document id; give one of "
+        "the two");
+  }
+  std::optional<NumberType> type;
+  if (options.type) type = number_type(*options.type);
+  auto tokens = ArrayFile::open(path, type, options.header_bytes);
+  if (!tokens) return tokens.error();
+  if (type && tokens->type() != *type) {
+    return error_about(Errc::kInputArray, name,
+                       fmt::format("expected {}, the .npy header says {}", number_type_name(*type),
+                                   number_type_name(tokens->type())));
+  }
+  constexpr std::array kTokenTypes = {NumberType::kU16, NumberType::kU32, NumberType::kI32, NumberType::kI64};
+  if (std::ranges::find(kTokenTypes, tokens->type()) == kTokenTypes.end()) {
+    return error_about(Errc::kInputArray, name,
+                       fmt::format("expected token ids of u16, u32, i32 or i64, found {}",
+                                   number_type_name(tokens->type())));
+  }
+  std::optional<ArrayFile> mask;
+  if (!options.loss_mask_path.empty()) {
+    auto opened = ArrayFile::open(options.loss_mask_path, NumberType::kU8, 0);
+    if (!opened) return opened.error();
+    if (opened->type() != NumberType::kU8 && opened->type() != NumberType::kBool) {
+      return error_about(
+          Errc::kInputArray, opened->name(),
+          fmt::format("expected a mask of bool or u8, found {}", number_type_name(opened->type())));
+    }
+    if (opened->count() != tokens->count()) {
+      return error_about(Errc::kInputArray, opened->name(),
+                         fmt::format("the loss mask has {} elements, {} holds {} tokens; both must be equal",
+                                     opened->count(), name, tokens->count()));
+    }
+    mask = std::move(*opened);
+  }
+  std::optional<LengthList> lengths;
+  if (!options.lengths_path.empty()) {
+    auto first_pass = LengthList::open(options.lengths_path);
+    if (!first_pass) return first_pass.error();
+    if (auto sum = check_sum(std::move(*first_pass), *tokens); !sum) return sum.error();
+    auto second_pass = LengthList::open(options.lengths_path);
+    if (!second_pass) return second_pass.error();
+    lengths = std::move(*second_pass);
+  }
+  return std::unique_ptr<Source>(
+      std::make_unique<RawSource>(std::move(*tokens), std::move(mask), std::move(lengths), options));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Source>> open_raw(const std::string& path, const RawOptions& options) {
+  try {
+    return open_checked(path, options);
+  } catch (const std::bad_alloc&) {
+    return error_about(Errc::kOutOfMemory, escaped_name(path), "no memory to open it");
+  }
+}
+
+}  // namespace tokpack::input

@@ -61,7 +61,8 @@ std::uint64_t sum_with_simdjson(const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
     simdjson::dom::element document;
-    if (parser.parse(text.data() + begin, end - begin, false).get(document) != simdjson::SUCCESS) stop("bad line");
+    if (parser.parse(text.data() + begin, end - begin, false).get(document) != simdjson::SUCCESS)
+      stop("bad line");
     simdjson::dom::array ids;
     if (document["input_ids"].get_array().get(ids) != simdjson::SUCCESS) stop("no ids");
     for (const simdjson::dom::element id : ids) {
@@ -93,14 +94,20 @@ int main(int argc, char** argv) {
   unsigned threads = 2;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view option = argv[i];
-    if (option == "--data") data = argv[i + 1];
-    else if (option == "--json") json_path = argv[i + 1];
-    else if (option == "--rounds") rounds = std::atoi(argv[i + 1]);
-    else if (option == "--threads") threads = static_cast<unsigned>(std::atoi(argv[i + 1]));
-    else stop("unknown option " + std::string(option));
+    if (option == "--data")
+      data = argv[i + 1];
+    else if (option == "--json")
+      json_path = argv[i + 1];
+    else if (option == "--rounds")
+      rounds = std::atoi(argv[i + 1]);
+    else if (option == "--threads")
+      threads = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    else
+      stop("unknown option " + std::string(option));
   }
   std::string path = data + "/docs.jsonl.zst";
-  if (!std::filesystem::exists(path)) path = std::string(TOKPACK_SOURCE_DIR) + "/examples/data/quickstart_docs.jsonl";
+  if (!std::filesystem::exists(path))
+    path = std::string(TOKPACK_SOURCE_DIR) + "/examples/data/quickstart_docs.jsonl";
   const std::string text = load_text(path);
   std::printf("%zu bytes of text from %s\n", text.size(), std::filesystem::path(path).filename().c_str());
 
@@ -119,7 +126,8 @@ int main(int argc, char** argv) {
   parse.contender("tokpack, from a cached file", [&] {
     sink = read_batches(tokpack::input::open_jsonl(copy.string(), tokpack::input::make_jsonl_session({})));
   });
-  parse.contender("tokpack, memory, " + std::to_string(threads) + " threads", [&] { sink = from_memory(threads); });
+  parse.contender("tokpack, memory, " + std::to_string(threads) + " threads",
+                  [&] { sink = from_memory(threads); });
   results.push_back(parse.measure());
   std::filesystem::remove(copy);
 

@@ -32,8 +32,9 @@ bool ascends(const std::int32_t* entries, std::size_t count) noexcept {
   return ok;
 }
 
+/// REQUIRES: cu_seqlens is not empty.
 [[gnu::noinline, gnu::cold]] std::int64_t first_bad(std::span<const std::int32_t> cu_seqlens) noexcept {
-  if (cu_seqlens.empty() || cu_seqlens[0] != 0) return 0;
+  if (cu_seqlens[0] != 0) return 0;
   for (std::size_t i = 1; i < cu_seqlens.size(); ++i) {
     if (cu_seqlens[i] <= cu_seqlens[i - 1]) return static_cast<std::int64_t>(i);
   }

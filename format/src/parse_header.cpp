@@ -86,9 +86,6 @@ std::optional<Error> check_counts(const Header& h) {
     return bad_count(offsetof(Header, packs), "packs is ", h.packs, ", expected at most sequences, ",
                      h.sequences);
   }
-  if (h.packs == 0 && h.tokens != 0) {
-    return bad_count(offsetof(Header, packs), "packs is 0, but tokens is ", h.tokens);
-  }
   if (h.tokens / h.capacity + (h.tokens % h.capacity != 0 ? 1 : 0) > h.packs) {
     return bad_count(offsetof(Header, tokens), "tokens is ", h.tokens, ", more than ", h.packs, " packs of ",
                      h.capacity, " hold");

@@ -33,9 +33,8 @@ std::optional<Error> check_checksums_length(Entries entries) {
   return std::nullopt;
 }
 
-/// What must stand only once: a built-in kind, a column's name, an unknown kind with one name.
+/// What must stand only once: a kind with one name (built-in kinds have but one), a column's name.
 std::pair<std::uint16_t, std::string_view> identity(const SectionEntry& entry) noexcept {
-  if (built_in_rule(entry.kind) != nullptr) return {entry.kind, {}};
   if (is_kind(entry, SectionKind::kColumnOffsets)) {
     return {static_cast<std::uint16_t>(SectionKind::kColumn), entry.name_view()};
   }

@@ -1,4 +1,4 @@
-"""The README says what the files say: its snippets are the example files, its links lead somewhere.
+"""The pages say what the files say: snippets are the example files, links lead somewhere, named tests exist.
 
     readme_test.py ROOT [--write]    --write puts the example files into the README instead of comparing
 """
@@ -7,7 +7,10 @@ import pathlib
 import re
 import sys
 
-SNIPPETS = {"numpy-reader": ("python", "examples/read_with_numpy.py"), "cpp-example": ("cpp", "examples/pack_and_read.cpp")}
+SNIPPETS = {
+    "numpy-reader": ("python", "examples/read_with_numpy.py"),
+    "cpp-example": ("cpp", "examples/pack_and_read.cpp"),
+}
 
 
 def block(root, name):
@@ -33,6 +36,37 @@ def faults(root):
             yield f"README.md: no such script: {script}"
 
 
+def test_names(root):
+    """What the tables of tests/README.md may name: ctest names and `unit.folder: case`."""
+    names = set()
+    for source in (root / "tests" / "unit").glob("*/*.cpp"):
+        text = source.read_text(encoding="utf-8")
+        for case in re.findall(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', text):
+            case = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', case)).replace('\\"', '"')
+            names.add(f"unit.{source.parent.name}: {case}")
+    for folder, pattern in (("cli", "cases/*.case"), ("cli", "*.py"), ("compile_fail", "*.cpp")):
+        names |= {f"{folder}.{path.stem}" for path in (root / "tests" / folder).glob(pattern)}
+    names |= {f"fuzz.{path.stem[:-5]}.replay" for path in (root / "tests" / "fuzz").glob("*_fuzz.cpp")}
+    spec = (root / "tests" / "spec" / "CMakeLists.txt").read_text(encoding="utf-8")
+    names |= {f"spec.{name}" for name in re.findall(r"tokpack_spec_test\((\w+)", spec)}
+    names |= set(re.findall(r"add_test\(NAME (spec\.\w+)", spec))
+    return names
+
+
+def faults_of_tables(root):
+    names = test_names(root)
+    rows = [line.split("|") for line in (root / "tests" / "README.md").read_text(encoding="utf-8").splitlines()]
+    rows = [[cell.strip() for cell in row[1:-1]] for row in rows if len(row) == 5 and row[1].strip() not in ("input", "folder", "---")]
+    rows = [row for row in rows if not re.match(r"^`\w+(/<room>)?`$", row[0])]
+    for row in rows:
+        named = re.findall(r"`([^`]+)`", row[2])
+        if not named:
+            yield f"tests/README.md: no test is named for: {row[0]}"
+        for name in named:
+            if name not in names:
+                yield f"tests/README.md: no such test: {name}"
+
+
 def write(root):
     path = root / "README.md"
     text = path.read_text(encoding="utf-8")
@@ -45,8 +79,8 @@ def main():
     root = pathlib.Path(sys.argv[1])
     if "--write" in sys.argv:
         write(root)
-    found = list(faults(root))
-    print("\n".join(found) if found else "README agrees with its files")
+    found = [*faults(root), *faults_of_tables(root)]
+    print("\n".join(found) if found else "the pages agree with the files")
     return 1 if found else 0
 
 

@@ -17,12 +17,12 @@ namespace {
 using namespace tokpack;
 using namespace tokpack::input;
 
-#define REQUIRE_TRUE(condition)                                                   \
-  do {                                                                            \
-    if (!(condition)) {                                                           \
+#define REQUIRE_TRUE(condition)                                                    \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
       std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::abort();                                                               \
-    }                                                                             \
+      std::abort();                                                                \
+    }                                                                              \
   } while (false)
 
 struct Read {
@@ -62,7 +62,7 @@ void check_batch(const SampleBatch& batch, const std::vector<ColumnSpec>& column
   REQUIRE_TRUE(batch.columns.size() == columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const ColumnSpec& spec = columns[i];
-    const std::uint64_t rows = spec.ragged                    ? batch.columns[i].offsets.back()
+    const std::uint64_t rows = spec.ragged                   ? batch.columns[i].offsets.back()
                                : spec.scope == Scope::kToken ? sum
                                                              : batch.samples();
     REQUIRE_TRUE(!spec.ragged || batch.columns[i].offsets.size() == batch.samples() + 1);
@@ -88,7 +88,8 @@ Read read_all(std::string_view text, const JsonlOptions& how) {
     if (*batch == nullptr) return out;
     const SampleBatch& b = **batch;
     check_batch(b, (*source)->columns(), (*source)->has_groups());
-    for (std::size_t i = 0; i < b.samples(); ++i) out.where.push_back((*source)->where(out.lengths.size() + i));
+    for (std::size_t i = 0; i < b.samples(); ++i)
+      out.where.push_back((*source)->where(out.lengths.size() + i));
     out.tokens.insert(out.tokens.end(), b.tokens.begin(), b.tokens.end());
     out.lengths.insert(out.lengths.end(), b.lengths.begin(), b.lengths.end());
     out.groups.insert(out.groups.end(), b.groups.begin(), b.groups.end());
@@ -124,7 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (kind % 16 == 3) {
     const Read threaded = read_all(text, options(64, 2, kind));
     REQUIRE_TRUE(whole.tokens == threaded.tokens && whole.lengths == threaded.lengths);
-    REQUIRE_TRUE(whole.where == threaded.where && whole.groups == threaded.groups && whole.error == threaded.error);
+    REQUIRE_TRUE(whole.where == threaded.where && whole.groups == threaded.groups &&
+                 whole.error == threaded.error);
   }
   if (!text.starts_with("\x28\xb5\x2f\xfd") && !(size > 3 && text.substr(1, 3) == "\x2a\x4d\x18")) {
     check_ids(text, whole);

@@ -64,7 +64,7 @@ Result<SequenceLocation> Reader::locate(std::uint64_t sequence) const try {
   auto pair = state_->offset_pair(SectionKind::kPackSequenceOffsets, low);
   if (!pair) return std::move(pair).error();
   const auto [begin, end] = pair.value();
-  if (sequence < begin || sequence >= end) {
+  if (sequence < begin || sequence >= end || end - begin > header.capacity) {
     const SectionEntry* entry = state_->layout.find(SectionKind::kPackSequenceOffsets);
     return Error{
         Errc::kPackSequenceOffsets, entry->offset + low * sizeof(std::uint64_t),

@@ -23,7 +23,8 @@ Result<ArrayFile> ArrayFile::open(const std::string& path, std::optional<NumberT
   };
 
   if (has_npy_magic(head)) {
-    if (skip != 0) return bad(Errc::kOptions, "a .npy file says itself where its numbers start; skip no bytes");
+    if (skip != 0)
+      return bad(Errc::kOptions, "a .npy file says itself where its numbers start; skip no bytes");
     auto header = parse_npy_header(head);
     if (!header) return bad(header.error().code, header.error().detail);
     array.has_header_ = true;
@@ -32,9 +33,10 @@ Result<ArrayFile> ArrayFile::open(const std::string& path, std::optional<NumberT
     array.count_ = header->count;
     const std::uint64_t bytes = size - array.offset_;
     if (bytes % number_bytes(array.type_) != 0 || bytes / number_bytes(array.type_) != array.count_) {
-      return bad(Errc::kInputArray, fmt::format("the header says {} numbers of {}, {} bytes follow it, which are {:.1f}",
-                                                array.count_, number_type_name(array.type_), bytes,
-                                                static_cast<double>(bytes) / number_bytes(array.type_)));
+      return bad(Errc::kInputArray,
+                 fmt::format("the header says {} numbers of {}, {} bytes follow it, which are {:.1f}",
+                             array.count_, number_type_name(array.type_), bytes,
+                             static_cast<double>(bytes) / number_bytes(array.type_)));
     }
     return array;
   }
@@ -51,11 +53,13 @@ Result<ArrayFile> ArrayFile::open(const std::string& path, std::optional<NumberT
   array.offset_ = skip;
   const std::uint32_t width = number_bytes(array.type_);
   if (skip > size) {
-    return bad(Errc::kInputArray, fmt::format("{} header bytes are to be skipped, the file has {}", skip, size));
+    return bad(Errc::kInputArray,
+               fmt::format("{} header bytes are to be skipped, the file has {}", skip, size));
   }
   if ((size - skip) % width != 0) {
-    return bad(Errc::kInputArray, fmt::format("{} bytes are no whole number of {}, which take {} each; is the type right?",
-                                              size - skip, number_type_name(array.type_), width));
+    return bad(Errc::kInputArray,
+               fmt::format("{} bytes are no whole number of {}, which take {} each; is the type right?",
+                           size - skip, number_type_name(array.type_), width));
   }
   array.count_ = (size - skip) / width;
   return array;

@@ -17,7 +17,8 @@ namespace tokpack::input {
 class ArrayFile {
  public:
   /// Without a .npy header the numbers are of `bare_type` and start at `skip`. With one, `skip` must be 0.
-  static Result<ArrayFile> open(const std::string& path, std::optional<NumberType> bare_type, std::uint64_t skip);
+  static Result<ArrayFile> open(const std::string& path, std::optional<NumberType> bare_type,
+                                std::uint64_t skip);
 
   NumberType type() const noexcept { return type_; }
   bool has_header() const noexcept { return has_header_; }
@@ -34,12 +35,24 @@ class ArrayFile {
       if (auto read = read_part(first, static_cast<std::size_t>(part)); !read) return read;
       switch (type_) {
         case NumberType::kBool:
-        case NumberType::kU8: each<std::uint8_t>(part, use); break;
-        case NumberType::kU16: each<std::uint16_t>(part, use); break;
-        case NumberType::kU32: each<std::uint32_t>(part, use); break;
-        case NumberType::kU64: each<std::uint64_t>(part, use); break;
-        case NumberType::kI32: each<std::int32_t>(part, use); break;
-        case NumberType::kI64: each<std::int64_t>(part, use); break;
+        case NumberType::kU8:
+          each<std::uint8_t>(part, use);
+          break;
+        case NumberType::kU16:
+          each<std::uint16_t>(part, use);
+          break;
+        case NumberType::kU32:
+          each<std::uint32_t>(part, use);
+          break;
+        case NumberType::kU64:
+          each<std::uint64_t>(part, use);
+          break;
+        case NumberType::kI32:
+          each<std::int32_t>(part, use);
+          break;
+        case NumberType::kI64:
+          each<std::int64_t>(part, use);
+          break;
       }
       first += part;
       count -= part;

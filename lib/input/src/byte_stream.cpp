@@ -114,7 +114,8 @@ Result<std::unique_ptr<FileStream>> open_file(const std::string& path) {
       known && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   auto stream = std::make_unique<FileStream>(descriptor, !standard_input, name, total);
   if (!known) {
-    return Error{Errc::kIo, Error::kNoOffset, fmt::format("{}: fstat failed: {}", name, system_words(fstat_error))};
+    return Error{Errc::kIo, Error::kNoOffset,
+                 fmt::format("{}: fstat failed: {}", name, system_words(fstat_error))};
   }
   if (S_ISDIR(status.st_mode)) {
     return Error{Errc::kNotRegularFile, Error::kNoOffset,

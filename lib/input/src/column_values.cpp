@@ -30,7 +30,8 @@ bool push_integer(dom::element value, std::vector<std::byte>& out) {
   } else {
     std::int64_t number;
     if (value.get_int64().get(number) != simdjson::SUCCESS) return false;
-    if (number < std::int64_t{std::numeric_limits<T>::min()} || number > std::int64_t{std::numeric_limits<T>::max()}) {
+    if (number < std::int64_t{std::numeric_limits<T>::min()} ||
+        number > std::int64_t{std::numeric_limits<T>::max()}) {
       return false;
     }
     push(out, static_cast<T>(number));
@@ -55,38 +56,57 @@ bool push_float(dom::element value, ElementType type, std::vector<std::byte>& ou
 
 bool push_element(dom::element value, ElementType type, std::vector<std::byte>& out) {
   switch (type) {
-    case ElementType::kU8: return push_integer<std::uint8_t>(value, out);
-    case ElementType::kU16: return push_integer<std::uint16_t>(value, out);
-    case ElementType::kU32: return push_integer<std::uint32_t>(value, out);
-    case ElementType::kU64: return push_integer<std::uint64_t>(value, out);
-    case ElementType::kI32: return push_integer<std::int32_t>(value, out);
-    case ElementType::kI64: return push_integer<std::int64_t>(value, out);
+    case ElementType::kU8:
+      return push_integer<std::uint8_t>(value, out);
+    case ElementType::kU16:
+      return push_integer<std::uint16_t>(value, out);
+    case ElementType::kU32:
+      return push_integer<std::uint32_t>(value, out);
+    case ElementType::kU64:
+      return push_integer<std::uint64_t>(value, out);
+    case ElementType::kI32:
+      return push_integer<std::int32_t>(value, out);
+    case ElementType::kI64:
+      return push_integer<std::int64_t>(value, out);
     case ElementType::kF16:
     case ElementType::kBF16:
-    case ElementType::kF32: return push_float(value, type, out);
-    case ElementType::kBytes: break;
+    case ElementType::kF32:
+      return push_float(value, type, out);
+    case ElementType::kBytes:
+      break;
   }
   return false;
 }
 
 std::string element_words(ElementType type) {
   switch (type) {
-    case ElementType::kU8: return "an integer from 0 to 255";
-    case ElementType::kU16: return "an integer from 0 to 65535";
-    case ElementType::kU32: return "an integer from 0 to 4294967295";
-    case ElementType::kU64: return "an integer from 0 to 18446744073709551615";
-    case ElementType::kI32: return "an integer of 32 bits";
-    case ElementType::kI64: return "an integer of 64 bits";
-    case ElementType::kF16: return "a number that f16 can hold";
-    case ElementType::kBF16: return "a number that bf16 can hold";
-    case ElementType::kF32: return "a number that f32 can hold";
-    case ElementType::kBytes: break;
+    case ElementType::kU8:
+      return "an integer from 0 to 255";
+    case ElementType::kU16:
+      return "an integer from 0 to 65535";
+    case ElementType::kU32:
+      return "an integer from 0 to 4294967295";
+    case ElementType::kU64:
+      return "an integer from 0 to 18446744073709551615";
+    case ElementType::kI32:
+      return "an integer of 32 bits";
+    case ElementType::kI64:
+      return "an integer of 64 bits";
+    case ElementType::kF16:
+      return "a number that f16 can hold";
+    case ElementType::kBF16:
+      return "a number that bf16 can hold";
+    case ElementType::kF32:
+      return "a number that f32 can hold";
+    case ElementType::kBytes:
+      break;
   }
   return "a string";
 }
 
 /// One row: an element, a list of `width` elements, or a string of `width` bytes.
-std::optional<ColumnFault> append_row(dom::element value, const ColumnSpec& spec, std::vector<std::byte>& out) {
+std::optional<ColumnFault> append_row(dom::element value, const ColumnSpec& spec,
+                                      std::vector<std::byte>& out) {
   if (spec.type == ElementType::kBytes) {
     std::string_view text;
     if (value.get_string().get(text) != simdjson::SUCCESS || text.size() != spec.width) {
@@ -112,7 +132,8 @@ std::optional<ColumnFault> append_row(dom::element value, const ColumnSpec& spec
   return std::nullopt;
 }
 
-std::optional<ColumnFault> append_rows(dom::array array, const ColumnSpec& spec, std::vector<std::byte>& out) {
+std::optional<ColumnFault> append_rows(dom::array array, const ColumnSpec& spec,
+                                       std::vector<std::byte>& out) {
   std::size_t i = 0;
   for (const dom::element element : array) {
     if (auto fault = append_row(element, spec, out)) {
@@ -124,7 +145,8 @@ std::optional<ColumnFault> append_rows(dom::array array, const ColumnSpec& spec,
   return std::nullopt;
 }
 
-std::optional<ColumnFault> append_ragged(dom::element value, const ColumnSpec& spec, SampleBatch::Column& column) {
+std::optional<ColumnFault> append_ragged(dom::element value, const ColumnSpec& spec,
+                                         SampleBatch::Column& column) {
   std::size_t rows = 0;
   if (spec.type == ElementType::kBytes) {
     std::string_view text;
@@ -153,7 +175,8 @@ std::optional<ColumnFault> append_column(dom::element value, const ColumnSpec& s
   if (spec.ragged) return append_ragged(value, spec, column);
   if (spec.scope == Scope::kSequence) return append_row(value, spec, column.values);
   dom::array array;
-  if (value.get_array().get(array) != simdjson::SUCCESS) return ColumnFault{"a list with one entry a token", {}};
+  if (value.get_array().get(array) != simdjson::SUCCESS)
+    return ColumnFault{"a list with one entry a token", {}};
   const std::size_t found = count_elements(array);
   if (found != n) return ColumnFault{fmt::format("{} entries, one a token, but it has {}", n, found), {}};
   return append_rows(array, spec, column.values);

@@ -26,7 +26,8 @@ inline std::size_t count_elements(simdjson::dom::array array) {
 }
 
 /// Appends ids 0..limit-1. Returns the index of the first element that is none, or kAllGood.
-inline std::size_t append_ids(simdjson::dom::array array, std::uint64_t limit, std::vector<std::uint32_t>& out) {
+inline std::size_t append_ids(simdjson::dom::array array, std::uint64_t limit,
+                              std::vector<std::uint32_t>& out) {
   const std::size_t base = out.size();
   out.resize(base + count_elements(array));
   std::uint32_t* const first = out.data() + base;
@@ -43,7 +44,8 @@ inline std::size_t append_ids(simdjson::dom::array array, std::uint64_t limit, s
   std::size_t index = 0;
   for (const simdjson::dom::element element : array) {
     std::int64_t value;
-    if (element.get_int64().get(value) != simdjson::SUCCESS || static_cast<std::uint64_t>(value) >= limit) break;
+    if (element.get_int64().get(value) != simdjson::SUCCESS || static_cast<std::uint64_t>(value) >= limit)
+      break;
     ++index;
   }
   return index;

@@ -28,9 +28,9 @@ struct Field {
 /// All fields that mean something under the given options: at most kMaxFields.
 struct FieldTable {
   std::vector<Field> fields;
-  std::vector<ColumnSpec> columns;     ///< the declared ones, then role and weight unless declared
-  std::size_t declared = 0;            ///< how many of `columns` were declared
-  std::size_t role = 0, weight = 0;    ///< their places in `columns`
+  std::vector<ColumnSpec> columns;   ///< the declared ones, then role and weight unless declared
+  std::size_t declared = 0;          ///< how many of `columns` were declared
+  std::size_t role = 0, weight = 0;  ///< their places in `columns`
 
   const Field* find(std::string_view name) const noexcept {
     for (const Field& field : fields) {

@@ -76,20 +76,21 @@ Result<void> LengthList::refill_from_text() {
   ended_ = !*more;
   if (ended_) return {};
   std::optional<Error> wrong;
-  const std::uint64_t lines = for_each_line(chunk.text, [&](std::string_view line, std::uint64_t number, std::size_t) {
-    const std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
-    const std::string_view digits = line.substr(first, last - first + 1);
-    std::int64_t value = -1;
-    const char* const end = digits.data() + digits.size();
-    const auto read = std::from_chars(digits.data(), end, value);
-    if (read.ec != std::errc{} || read.ptr != end || value < 0 || value > kMaxLength) {
-      wrong = bad(fmt::format("{}:{}: expected a length from 0 to {}, found {}", name_, read_ + number + 1, kMaxLength,
-                              escaped(digits, 40)));
-      return false;
-    }
-    part_.push_back(static_cast<std::uint32_t>(value));
-    return true;
-  });
+  const std::uint64_t lines =
+      for_each_line(chunk.text, [&](std::string_view line, std::uint64_t number, std::size_t) {
+        const std::size_t first = line.find_first_not_of(" \t\r"), last = line.find_last_not_of(" \t\r");
+        const std::string_view digits = line.substr(first, last - first + 1);
+        std::int64_t value = -1;
+        const char* const end = digits.data() + digits.size();
+        const auto read = std::from_chars(digits.data(), end, value);
+        if (read.ec != std::errc{} || read.ptr != end || value < 0 || value > kMaxLength) {
+          wrong = bad(fmt::format("{}:{}: expected a length from 0 to {}, found {}", name_,
+                                  read_ + number + 1, kMaxLength, escaped(digits, 40)));
+          return false;
+        }
+        part_.push_back(static_cast<std::uint32_t>(value));
+        return true;
+      });
   read_ += lines;
   if (wrong) return std::move(*wrong);
   return {};

@@ -57,7 +57,8 @@ std::size_t valid_utf8_prefix(std::string_view text) {
 
 }  // namespace
 
-std::string describe_value(std::string_view line, std::size_t place, ValuePath path, std::string_view expected) {
+std::string describe_value(std::string_view line, std::size_t place, ValuePath path,
+                           std::string_view expected) {
   JsonScanner scanner(line);
   scanner.skip_space();
   bool found = scanner.take('{');
@@ -96,13 +97,14 @@ SyntaxProblem explain_syntax(std::string_view line, std::string_view fallback) {
   JsonScanner scanner(line);
   const bool good = scanner.skip_value();
   if (!good && !scanner.number_out_of_range().empty()) {
-    return {Errc::kJsonField,
-            fmt::format("field \"{}\": the number {} does not fit 64 bits", escaped(scanner.outer_key(), kShown),
-                        escaped(scanner.number_out_of_range(), kShown))};
+    return {Errc::kJsonField, fmt::format("field \"{}\": the number {} does not fit 64 bits",
+                                          escaped(scanner.outer_key(), kShown),
+                                          escaped(scanner.number_out_of_range(), kShown))};
   }
   if (!good && scanner.at_end()) {
-    return {Errc::kJsonSyntax, fmt::format("the record is cut: expected {}, found the end of the line after {} bytes",
-                                           scanner.problem(), line.size())};
+    return {Errc::kJsonSyntax,
+            fmt::format("the record is cut: expected {}, found the end of the line after {} bytes",
+                        scanner.problem(), line.size())};
   }
   if (!good) {
     return {Errc::kJsonSyntax,

@@ -22,7 +22,8 @@ struct ValuePath {
 
 /// `field "input_ids", position 3: expected an integer from 0 to 50256, found 1.0`. `place` counts the
 /// members of the line's object; positions are 0-based. REQUIRES: the line is valid JSON.
-std::string describe_value(std::string_view line, std::size_t place, ValuePath path, std::string_view expected);
+std::string describe_value(std::string_view line, std::size_t place, ValuePath path,
+                           std::string_view expected);
 
 struct SyntaxProblem {
   Errc code = Errc::kJsonSyntax;

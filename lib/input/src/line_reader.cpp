@@ -30,7 +30,9 @@ void PaddedBuffer::reserve(std::size_t capacity, std::size_t used) {
 }
 
 LineReader::LineReader(std::unique_ptr<ByteStream> stream, std::string name, std::size_t chunk_bytes)
-    : stream_(std::move(stream)), name_(std::move(name)), chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}
+    : stream_(std::move(stream)),
+      name_(std::move(name)),
+      chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}
 
 LineReader::LineReader(std::string_view text, std::string name, std::size_t chunk_bytes)
     : text_(text), name_(std::move(name)), chunk_bytes_(std::max(chunk_bytes, kPaddingBytes)) {}

@@ -26,7 +26,8 @@ constexpr std::array kTypeCodes = {
 
 Error bad(std::string detail) { return {Errc::kInputArray, Error::kNoOffset, std::move(detail)}; }
 
-/// A reader of the one Python dict that the header is: {'descr': '<u2', 'fortran_order': False, 'shape': (3,), }
+/// A reader of the one Python dict that the header is: {'descr': '<u2', 'fortran_order': False, 'shape':
+/// (3,), }
 class DictText {
  public:
   explicit DictText(std::string_view text) : rest_(text) {}
@@ -83,7 +84,8 @@ Result<NpyHeader> parse_dict(std::string_view text) {
       if (!code) return bad("expected an array of plain numbers, found records");
       const auto* found = std::ranges::find(kTypeCodes, *code, &TypeCode::code);
       if (found == kTypeCodes.end()) {
-        return bad(fmt::format("expected a type of |b1 |u1 <u2 <u4 <u8 <i4 <i8, found {}", escaped(*code, 20)));
+        return bad(
+            fmt::format("expected a type of |b1 |u1 <u2 <u4 <u8 <i4 <i8, found {}", escaped(*code, 20)));
       }
       header.type = found->type;
       has_type = true;
@@ -130,10 +132,12 @@ Result<NpyHeader> parse_npy_header(format::Bytes head) {
   const std::uint64_t length =
       major == 1 ? format::load<std::uint16_t>(head, 8) : format::load<std::uint32_t>(head, 8);
   if (!format::in_bounds(start, length, head.size())) {
-    return bad(fmt::format("the .npy header says {} bytes, {} are there or allowed", length, head.size() - start));
+    return bad(
+        fmt::format("the .npy header says {} bytes, {} are there or allowed", length, head.size() - start));
   }
   std::string text;
-  for (const std::byte byte : head.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(length))) {
+  for (const std::byte byte :
+       head.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(length))) {
     text += static_cast<char>(byte);
   }
   auto header = parse_dict(text);

@@ -1,6 +1,7 @@
 // The header of a .npy file, versions 1 to 3: what one dimension of plain numbers needs.
 //
-// Threads: pure. Errors: kInputArray, with what was expected and found; the caller puts the file's name before.
+// Threads: pure. Errors: kInputArray, with what was expected and found; the caller puts the file's name
+// before.
 #pragma once
 
 #include <cstdint>

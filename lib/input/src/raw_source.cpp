@@ -23,17 +23,22 @@ Error error_about(Errc code, const std::string& name, const std::string& text,
 
 NumberType number_type(ArrayType type) {
   switch (type) {
-    case ArrayType::kU16: return NumberType::kU16;
-    case ArrayType::kU32: return NumberType::kU32;
-    case ArrayType::kI32: return NumberType::kI32;
-    case ArrayType::kI64: break;
+    case ArrayType::kU16:
+      return NumberType::kU16;
+    case ArrayType::kU32:
+      return NumberType::kU32;
+    case ArrayType::kI32:
+      return NumberType::kI32;
+    case ArrayType::kI64:
+      break;
   }
   return NumberType::kI64;
 }
 
 class RawSource final : public Source {
  public:
-  RawSource(ArrayFile tokens, std::optional<ArrayFile> mask, std::optional<LengthList> lengths, RawOptions options)
+  RawSource(ArrayFile tokens, std::optional<ArrayFile> mask, std::optional<LengthList> lengths,
+            RawOptions options)
       : tokens_(std::move(tokens)),
         mask_(std::move(mask)),
         lengths_(std::move(lengths)),
@@ -52,13 +57,13 @@ class RawSource final : public Source {
     }
   }
 
-  Progress progress() const override {
-    return {tokens_.byte_of(done_), tokens_.byte_of(tokens_.count())};
-  }
+  Progress progress() const override { return {tokens_.byte_of(done_), tokens_.byte_of(tokens_.count())}; }
   std::vector<ColumnSpec> columns() const override { return {}; }
   bool has_groups() const override { return false; }
   std::vector<std::string> roles() const override { return {}; }
-  std::string where(std::uint64_t index) const override { return fmt::format("{}, sample {}", tokens_.name(), index); }
+  std::string where(std::uint64_t index) const override {
+    return fmt::format("{}, sample {}", tokens_.name(), index);
+  }
 
  private:
   Result<const SampleBatch*> next_batch() {
@@ -97,7 +102,8 @@ class RawSource final : public Source {
     carry_.clear();
     while (true) {
       const std::uint64_t at = done_ + batch_.tokens.size();
-      const std::uint64_t wanted = std::min(tokens_.count() - at, std::max<std::uint64_t>(options_.batch_tokens, 1));
+      const std::uint64_t wanted =
+          std::min(tokens_.count() - at, std::max<std::uint64_t>(options_.batch_tokens, 1));
       if (auto read = read_tokens(at, wanted); !read) return read;
       for (; scanned < batch_.tokens.size(); ++scanned) {
         if (batch_.tokens[scanned] != end_id) continue;
@@ -135,8 +141,8 @@ class RawSource final : public Source {
     });
     if (!read || !wrong_value) return read;
     return error_about(Errc::kInputArray, tokens_.name(),
-                       fmt::format("token {}: expected an id from 0 to {}, found {}; is the type {} right?", wrong,
-                                   limit_ - 1, *wrong_value, number_type_name(tokens_.type())),
+                       fmt::format("token {}: expected an id from 0 to {}, found {}; is the type {} right?",
+                                   wrong, limit_ - 1, *wrong_value, number_type_name(tokens_.type())),
                        tokens_.byte_of(wrong));
   }
 
@@ -155,7 +161,8 @@ class RawSource final : public Source {
     });
     if (!read || !wrong_value) return read;
     return error_about(Errc::kInputArray, mask_->name(),
-                       fmt::format("token {}: expected 0 or 1, found {}", wrong, *wrong_value), mask_->byte_of(wrong));
+                       fmt::format("token {}: expected 0 or 1, found {}", wrong, *wrong_value),
+                       mask_->byte_of(wrong));
   }
 
   static constexpr std::size_t kMaxSamples = 1 << 20;  // per batch: empty samples have no tokens to bound it
@@ -183,38 +190,42 @@ Result<void> check_sum(LengthList list, const ArrayFile& tokens) {
     if (samples > (std::uint64_t{1} << 32)) break;
   }
   if (sum == tokens.count()) return {};
-  return error_about(Errc::kInputArray, list.name(),
-                     fmt::format("{} lengths make {} tokens, but {} holds {}", samples, sum, tokens.name(),
-                                 tokens.count()));
+  return error_about(
+      Errc::kInputArray, list.name(),
+      fmt::format("{} lengths make {} tokens, but {} holds {}", samples, sum, tokens.name(), tokens.count()));
 }
 
 Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawOptions& options) {
   const std::string name = escaped_name(path);
   if (options.lengths_path.empty() == !options.document_end) {
-    return error_about(Errc::kOptions, name,
-                       "a raw array is cut into samples by a lengths file or by an end-of-document id; give one of "
-                       "the two");
+    return error_about(
+        Errc::kOptions, name,
+        "a raw array is cut into samples by a lengths file or by an end-of-document id; give one of "
+        "the two");
   }
   std::optional<NumberType> type;
   if (options.type) type = number_type(*options.type);
   auto tokens = ArrayFile::open(path, type, options.header_bytes);
   if (!tokens) return tokens.error();
   if (type && tokens->type() != *type) {
-    return error_about(Errc::kInputArray, name, fmt::format("expected {}, the .npy header says {}",
-                                                            number_type_name(*type), number_type_name(tokens->type())));
+    return error_about(Errc::kInputArray, name,
+                       fmt::format("expected {}, the .npy header says {}", number_type_name(*type),
+                                   number_type_name(tokens->type())));
   }
   constexpr std::array kTokenTypes = {NumberType::kU16, NumberType::kU32, NumberType::kI32, NumberType::kI64};
   if (std::ranges::find(kTokenTypes, tokens->type()) == kTokenTypes.end()) {
-    return error_about(Errc::kInputArray, name, fmt::format("expected token ids of u16, u32, i32 or i64, found {}",
-                                                            number_type_name(tokens->type())));
+    return error_about(Errc::kInputArray, name,
+                       fmt::format("expected token ids of u16, u32, i32 or i64, found {}",
+                                   number_type_name(tokens->type())));
   }
   std::optional<ArrayFile> mask;
   if (!options.loss_mask_path.empty()) {
     auto opened = ArrayFile::open(options.loss_mask_path, NumberType::kU8, 0);
     if (!opened) return opened.error();
     if (opened->type() != NumberType::kU8 && opened->type() != NumberType::kBool) {
-      return error_about(Errc::kInputArray, opened->name(), fmt::format("expected a mask of bool or u8, found {}",
-                                                                        number_type_name(opened->type())));
+      return error_about(
+          Errc::kInputArray, opened->name(),
+          fmt::format("expected a mask of bool or u8, found {}", number_type_name(opened->type())));
     }
     if (opened->count() != tokens->count()) {
       return error_about(Errc::kInputArray, opened->name(),

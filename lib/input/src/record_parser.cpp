@@ -143,7 +143,8 @@ bool RecordParser::Impl::collect(dom::object object) {
     if (const Field* field = table.find(pair.key)) {
       const auto number = static_cast<std::size_t>(field - table.fields.data());
       if (seen[number]) {
-        return fail(Errc::kJsonField, fmt::format("field \"{}\" stands twice in one record", escaped(pair.key)));
+        return fail(Errc::kJsonField,
+                    fmt::format("field \"{}\" stands twice in one record", escaped(pair.key)));
       }
       seen[number] = true;
       members.of[number] = {pair.value, place, !is_null(pair.value)};
@@ -165,8 +166,9 @@ Labels RecordParser::Impl::label_form() const {
 
 bool RecordParser::Impl::same_length(const Field& field, std::size_t found, std::size_t n) {
   if (found == n) return true;
-  return fail(Errc::kJsonField, fmt::format("field \"{}\" has {} elements, the tokens are {}; both must be equal",
-                                            escaped(field.name), found, n));
+  return fail(Errc::kJsonField,
+              fmt::format("field \"{}\" has {} elements, the tokens are {}; both must be equal",
+                          escaped(field.name), found, n));
 }
 
 namespace {
@@ -195,10 +197,11 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
   const std::size_t base = batch.tokens.size() - n;
   const Labels form = label_form();
   if (form != schema.shape.labels && options.missing_labels == MissingLabels::kError) {
-    return fail(Errc::kLabelsMissing,
-                fmt::format("this record has {}, but the first record, {}, has {}; give all records the same, or "
-                            "let those without labels be trained in full with --missing-labels train",
-                            label_form_words(form), schema.first, label_form_words(schema.shape.labels)));
+    return fail(
+        Errc::kLabelsMissing,
+        fmt::format("this record has {}, but the first record, {}, has {}; give all records the same, or "
+                    "let those without labels be trained in full with --missing-labels train",
+                    label_form_words(form), schema.first, label_form_words(schema.shape.labels)));
   }
   raise_label_form(batch, form, base, options.ignore_index);
 
@@ -215,9 +218,10 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
     const Members::Member& value = member(field);
     if (!value.present) {
       if (field.required_mask && options.missing_labels == MissingLabels::kError) {
-        return fail(Errc::kLabelsMissing,
-                    fmt::format("the mask field \"{}\" is missing; it was named, so every record must have it",
-                                escaped(field.name)));
+        return fail(
+            Errc::kLabelsMissing,
+            fmt::format("the mask field \"{}\" is missing; it was named, so every record must have it",
+                        escaped(field.name)));
       }
       continue;
     }
@@ -240,12 +244,14 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
   const Members::Member& labels = member(labels_field);
   if (labels.present) {
     dom::array array;
-    if (labels.value.get_array().get(array) != simdjson::SUCCESS) return fail_value(labels.place, "a list of labels");
+    if (labels.value.get_array().get(array) != simdjson::SUCCESS)
+      return fail_value(labels.place, "a list of labels");
     if (!same_length(labels_field, count_elements(array), n)) return false;
     const std::size_t bad = append_labels(array, label_limit, options.ignore_index, batch.labels);
     if (bad != kAllGood) return fail_value(labels.place, label_words, {bad});
   } else {
-    for (std::size_t i = 0; i < n; ++i) batch.labels.push_back(static_cast<std::int32_t>(batch.tokens[base + i]));
+    for (std::size_t i = 0; i < n; ++i)
+      batch.labels.push_back(static_cast<std::int32_t>(batch.tokens[base + i]));
   }
   if (any_mask) {
     for (std::size_t i = 0; i < n; ++i) {
@@ -260,10 +266,11 @@ bool RecordParser::Impl::take_group(ParsedChunk& out, const Schema& schema) {
   const Members::Member& group = member(field);
   if (!schema.shape.group) {
     if (!group.present) return true;
-    return fail(Errc::kJsonField,
-                fmt::format("field \"{}\" stands here but not in the first record, {}; the first record decides "
-                            "whether samples are grouped",
-                            escaped(field.name), schema.first));
+    return fail(
+        Errc::kJsonField,
+        fmt::format("field \"{}\" stands here but not in the first record, {}; the first record decides "
+                    "whether samples are grouped",
+                    escaped(field.name), schema.first));
   }
   std::uint64_t key = 0;
   if (!group.present) {
@@ -314,11 +321,12 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
     const ColumnSpec& spec = table.columns[which];
     const Members::Member& value = column_member(which);
     if (!value.present) {
-      return fail(Errc::kJsonField,
-                  fmt::format("field \"{}\" is missing; {}", escaped(spec.name),
-                              which < table.declared
-                                  ? std::string("it is declared as a column, so every record must have it")
-                                  : fmt::format("the first record, {}, has it, so every record must", schema.first)));
+      return fail(
+          Errc::kJsonField,
+          fmt::format("field \"{}\" is missing; {}", escaped(spec.name),
+                      which < table.declared
+                          ? std::string("it is declared as a column, so every record must have it")
+                          : fmt::format("the first record, {}, has it, so every record must", schema.first)));
     }
     if (which == table.role) {
       if (!take_role(out, schema, value, out.batch.columns[i])) return false;
@@ -330,9 +338,10 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
   for (std::size_t which = table.declared; which < table.columns.size(); ++which) {
     const bool brought = which == table.role ? schema.shape.role : schema.shape.weight;
     if (brought || !column_member(which).present) continue;
-    return fail(Errc::kJsonField, fmt::format("field \"{}\" stands here but not in the first record, {}, which "
-                                              "decides what all have",
-                                              table.columns[which].name, schema.first));
+    return fail(Errc::kJsonField,
+                fmt::format("field \"{}\" stands here but not in the first record, {}, which "
+                            "decides what all have",
+                            table.columns[which].name, schema.first));
   }
   return true;
 }
@@ -352,12 +361,14 @@ bool RecordParser::Impl::parse_line(ParsedChunk& out, const Schema& schema) {
   if (!collect(object)) return false;
   const Members::Member &input_ids = members.of[0], &plain_tokens = members.of[1];
   if (input_ids.present == plain_tokens.present) {
-    return fail(Errc::kJsonField, input_ids.present ? "the record has both \"input_ids\" and \"tokens\"; give one"
-                                                    : "the record has neither \"input_ids\" nor \"tokens\"");
+    return fail(Errc::kJsonField, input_ids.present
+                                      ? "the record has both \"input_ids\" and \"tokens\"; give one"
+                                      : "the record has neither \"input_ids\" nor \"tokens\"");
   }
   const Members::Member& ids = input_ids.present ? input_ids : plain_tokens;
   dom::array array;
-  if (ids.value.get_array().get(array) != simdjson::SUCCESS) return fail_value(ids.place, "a list of token ids");
+  if (ids.value.get_array().get(array) != simdjson::SUCCESS)
+    return fail_value(ids.place, "a list of token ids");
   const std::size_t before = out.batch.tokens.size();
   const std::size_t bad = append_ids(array, token_limit, out.batch.tokens);
   if (bad != kAllGood) return fail_value(ids.place, token_words, {bad});
@@ -378,7 +389,8 @@ std::optional<RecordShape> RecordParser::shape_of(std::string_view line) {
   impl.failure = &ignored;
   dom::element document;
   dom::object object;
-  if (impl.parser.parse(line.data(), line.size(), false).get(document) != simdjson::SUCCESS) return std::nullopt;
+  if (impl.parser.parse(line.data(), line.size(), false).get(document) != simdjson::SUCCESS)
+    return std::nullopt;
   if (document.get_object().get(object) != simdjson::SUCCESS || !impl.collect(object)) return std::nullopt;
   shape.labels = impl.label_form();
   for (const Field& field : impl.table.fields) {

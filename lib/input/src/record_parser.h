@@ -25,12 +25,12 @@ struct Failure {
 };
 
 struct ParsedChunk {
-  SampleBatch batch;                  ///< samples before the failure, or all
-  std::vector<std::uint32_t> lines;   ///< of each sample: 0-based line within the chunk
-  std::uint64_t line_count = 0;       ///< all lines, blank ones included; of no use after a failure
-  std::vector<std::uint32_t> ungrouped;           ///< samples that need a group key of their own
-  std::vector<std::string> roles;                 ///< texts of the local role numbers in the role column
-  std::vector<std::uint32_t> role_first_sample;   ///< of each, where it appeared first
+  SampleBatch batch;                     ///< samples before the failure, or all
+  std::vector<std::uint32_t> lines;      ///< of each sample: 0-based line within the chunk
+  std::uint64_t line_count = 0;          ///< all lines, blank ones included; of no use after a failure
+  std::vector<std::uint32_t> ungrouped;  ///< samples that need a group key of their own
+  std::vector<std::string> roles;        ///< texts of the local role numbers in the role column
+  std::vector<std::uint32_t> role_first_sample;  ///< of each, where it appeared first
   std::optional<Failure> failure;
 
   void clear(const Schema& schema, const FieldTable& table);

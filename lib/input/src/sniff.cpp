@@ -22,8 +22,10 @@ constexpr std::array kForeign = {
             "xz data", "decompress it on the way: xz -dc FILE | tokpack pack - ..."},
     Foreign{"\x04\x22\x4d\x18"sv, "lz4 data", "decompress it on the way: lz4 -dc FILE | tokpack pack - ..."},
     Foreign{"PK\x03\x04"sv, "a zip archive", "unpack it first, or: unzip -p FILE | tokpack pack - ..."},
-    Foreign{"\xff\xfe\0\0"sv, "UTF-32 text", "convert it: iconv -f UTF-32 -t UTF-8 FILE | tokpack pack - ..."},
-    Foreign{"\0\0\xfe\xff"sv, "UTF-32 text", "convert it: iconv -f UTF-32 -t UTF-8 FILE | tokpack pack - ..."},
+    Foreign{"\xff\xfe\0\0"sv, "UTF-32 text",
+            "convert it: iconv -f UTF-32 -t UTF-8 FILE | tokpack pack - ..."},
+    Foreign{"\0\0\xfe\xff"sv, "UTF-32 text",
+            "convert it: iconv -f UTF-32 -t UTF-8 FILE | tokpack pack - ..."},
     Foreign{"\xff\xfe"sv, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 FILE | tokpack pack - ..."},
     Foreign{"\xfe\xff"sv, "UTF-16 text", "convert it: iconv -f UTF-16 -t UTF-8 FILE | tokpack pack - ..."},
     Foreign{"{\0"sv, "UTF-16 text", "convert it: iconv -f UTF-16LE -t UTF-8 FILE | tokpack pack - ..."},
@@ -50,8 +52,8 @@ std::optional<Error> refuse_foreign(std::string_view head, const std::string& na
   for (const Foreign& foreign : kForeign) {
     if (!head.starts_with(foreign.magic)) continue;
     return Error{Errc::kInputEncoding, 0,
-                 fmt::format("{}: expected text, plain or zstd-compressed, found {}; {}", name,
-                             foreign.what, foreign.advice)};
+                 fmt::format("{}: expected text, plain or zstd-compressed, found {}; {}", name, foreign.what,
+                             foreign.advice)};
   }
   return std::nullopt;
 }

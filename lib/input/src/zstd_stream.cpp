@@ -30,7 +30,8 @@ class ZstdStream final : public ByteStream {
       const std::size_t before = output.pos;
       const std::size_t state = ZSTD_decompressStream(context_.get(), &output, &input_);
       if (ZSTD_isError(state) != 0) {
-        fail(fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(), ZSTD_getErrorName(state)));
+        fail(fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(),
+                         ZSTD_getErrorName(state)));
         break;
       }
       // 0 = a frame is complete and flushed. Within a frame the context can hold more output even when all of
@@ -59,8 +60,9 @@ class ZstdStream final : public ByteStream {
       if (source_error_) {
         error_ = source_error_;
       } else if (in_frame_) {
-        fail(fmt::format("{}: zstd data are cut: the file ends after {} bytes in the middle of a frame; copy it again",
-                         name_, position()));
+        fail(fmt::format(
+            "{}: zstd data are cut: the file ends after {} bytes in the middle of a frame; copy it again",
+            name_, position()));
       }
       ended_ = true;
       return;

@@ -89,6 +89,24 @@ TEST_CASE("messages about bounds name the pack and the numbers") {
   }
 }
 
+TEST_CASE("messages about sequence bounds say which rule is broken") {
+  const auto detail = [](std::uint64_t pack, std::uint64_t s0, std::uint64_t s1) {
+    const std::uint64_t tokens[2] = {pack == 0   ? 0u
+                                     : pack == 1 ? 8u
+                                                 : 13u,
+                                     pack == 0   ? 8u
+                                     : pack == 1 ? 10u
+                                                 : 20u};
+    const std::uint64_t sequences[2] = {s0, s1};
+    return check_pack_bounds(header_of(3, 6, 20, 8), pack, tokens, sequences).error().detail;
+  };
+  CHECK(detail(1, 4, 3).find("expected to ascend") != std::string::npos);
+  CHECK(detail(1, 6, 7).find("at most the file's 6 sequences") != std::string::npos);
+  CHECK(detail(1, 1, 4).find("more sequences than the pack's 2 tokens") != std::string::npos);
+  CHECK(detail(0, 1, 3).find("expected 0 first") != std::string::npos);
+  CHECK(detail(2, 4, 5).find("expected the file's 6 sequences last") != std::string::npos);
+}
+
 std::int64_t bad_entry(const std::vector<std::int32_t>& cu_seqlens, std::uint64_t tokens) {
   return check_cu_seqlens(cu_seqlens, tokens);
 }

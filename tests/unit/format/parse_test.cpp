@@ -269,6 +269,7 @@ TEST_CASE("other kinds of file are named") {
   CHECK(says(refused_as("\xc2\x89TPK\r\n\x1a\n"sv), "UTF-8"));
   CHECK(says(refused_as("\xef\xbf\xbdTPK\r\n\x1a\n"sv), "UTF-8"));
   CHECK(says(refused_as("\x01\x02\x03"sv), "01 02 03 01"));
+  CHECK(says(refused_as("name.jsonl" + std::string(247, '\0') + "ustar"), "tar"));
   CHECK(says(refused_as("", 0), "empty"));
   CHECK(says(refused_as("{\"input_ids\": [1]}\n", 0), "JSON"));
   CHECK(says(refused_as(" \n[1]", 0), "JSON"));

@@ -48,7 +48,8 @@ inline Everything read_all(Result<std::unique_ptr<Source>> source) {
     if (*batch == nullptr) return out;
     const SampleBatch& b = **batch;
     REQUIRE(b.samples() > 0);
-    for (std::size_t i = 0; i < b.samples(); ++i) out.where.push_back((*source)->where(out.all.samples() + i));
+    for (std::size_t i = 0; i < b.samples(); ++i)
+      out.where.push_back((*source)->where(out.all.samples() + i));
     join(out.all.tokens, b.tokens);
     join(out.all.lengths, b.lengths);
     join(out.all.loss_mask, b.loss_mask);

@@ -25,7 +25,8 @@ TEST_CASE("values that are no ids are named with file, line, field, position and
         "json_field: in.jsonl:2: field \"tokens\", position 0: " + expected + "-7");
   const std::string long_text = "\"" + std::string(100, 'a') + "\"";
   CHECK(message("{\"tokens\":[" + long_text + "]}") ==
-        "json_field: in.jsonl:2: field \"tokens\", position 0: " + expected + "\"" + std::string(39, 'a') + "...");
+        "json_field: in.jsonl:2: field \"tokens\", position 0: " + expected + "\"" + std::string(39, 'a') +
+            "...");
 }
 
 TEST_CASE("the largest id is kept exactly") {
@@ -37,15 +38,18 @@ TEST_CASE("the largest id is kept exactly") {
 TEST_CASE("u16 takes 65535 and refuses 65536") {
   CHECK(read_text("{\"input_ids\":[65535]}", {.u16_only = true}).all.tokens == Ids{65535});
   CHECK(message("{\"input_ids\":[1,65536]}", {.u16_only = true}) ==
-        "json_field: in.jsonl:2: field \"input_ids\", position 1: expected an integer from 0 to 65535, found 65536");
+        "json_field: in.jsonl:2: field \"input_ids\", position 1: expected an integer from 0 to 65535, found "
+        "65536");
 }
 
 TEST_CASE("ids must be below the vocabulary size") {
   CHECK(read_text("{\"input_ids\":[49]}", {.vocab_size = 50}).all.tokens == Ids{49});
-  CHECK(message("{\"input_ids\":[49,50]}", {.vocab_size = 50}) ==
-        "json_field: in.jsonl:2: field \"input_ids\", position 1: expected an integer from 0 to 49, found 50");
-  CHECK(message("{\"input_ids\":[1],\"labels\":null,\"tokens\":null,\"input_ids\":[2]}", {.vocab_size = 50}) ==
-        "json_field: in.jsonl:2: field \"input_ids\" stands twice in one record");
+  CHECK(
+      message("{\"input_ids\":[49,50]}", {.vocab_size = 50}) ==
+      "json_field: in.jsonl:2: field \"input_ids\", position 1: expected an integer from 0 to 49, found 50");
+  CHECK(
+      message("{\"input_ids\":[1],\"labels\":null,\"tokens\":null,\"input_ids\":[2]}", {.vocab_size = 50}) ==
+      "json_field: in.jsonl:2: field \"input_ids\" stands twice in one record");
 }
 
 TEST_CASE("numbers beyond 64 bits are named with their field, in fields without meaning as well") {
@@ -62,7 +66,8 @@ TEST_CASE("a record has its tokens once, as a list") {
         "json_field: in.jsonl:2: the record has both \"input_ids\" and \"tokens\"; give one");
   CHECK(message("{\"input_ids\":\"1,2\"}") ==
         "json_field: in.jsonl:2: field \"input_ids\": expected a list of token ids, found \"1,2\"");
-  CHECK(message("{\"input_ids\":7}") == "json_field: in.jsonl:2: field \"input_ids\": expected a list of token ids, found 7");
+  CHECK(message("{\"input_ids\":7}") ==
+        "json_field: in.jsonl:2: field \"input_ids\": expected a list of token ids, found 7");
 }
 
 TEST_CASE("duplicate keys are refused where they have a meaning, in any spelling") {
@@ -75,22 +80,29 @@ TEST_CASE("duplicate keys are refused where they have a meaning, in any spelling
 
 TEST_CASE("fields without a meaning are passed over, whatever they hold") {
   const Everything read = read_text(
-      "{\"meta\":{\"input_ids\":[9],\"labels\":1},\"text\":\"\\u0000\\n\",\"input_ids\":[3],\"prefix_len\":\"x\"}");
+      "{\"meta\":{\"input_ids\":[9],\"labels\":1},\"text\":\"\\u0000\\n\",\"input_ids\":[3],\"prefix_len\":"
+      "\"x\"}");
   CHECK_FALSE(read.error);
   CHECK(read.all.tokens == Ids{3});
 }
 
 TEST_CASE("options that contradict each other are refused when an input is opened") {
-  const auto refused = [](JsonlOptions options) { return error_of(read_text("{\"tokens\":[1]}", std::move(options))); };
+  const auto refused = [](JsonlOptions options) {
+    return error_of(read_text("{\"tokens\":[1]}", std::move(options)));
+  };
   CHECK(refused({.group_field = "labels"}) == "options: group field \"labels\" has another meaning already");
   CHECK(refused({.mask_fields = {"tokens"}}) == "options: mask field \"tokens\" has another meaning already");
-  CHECK(refused({.columns = {{.name = "a"}, {.name = "a"}}}).starts_with("options: column \"a\": a field of that name"));
-  CHECK(refused({.columns = {{.name = "A b"}}}).starts_with("options: column \"A b\": a name is 1 to 24 characters"));
-  CHECK(refused({.columns = {{.name = "labels"}}}).starts_with("options: column \"labels\": the name of a built-in"));
+  CHECK(refused({.columns = {{.name = "a"}, {.name = "a"}}})
+            .starts_with("options: column \"a\": a field of that name"));
+  CHECK(refused({.columns = {{.name = "A b"}}})
+            .starts_with("options: column \"A b\": a name is 1 to 24 characters"));
+  CHECK(refused({.columns = {{.name = "labels"}}})
+            .starts_with("options: column \"labels\": the name of a built-in"));
   CHECK(refused({.columns = {{.name = "group"}}}).starts_with("options: column \"group\" is made from"));
   CHECK(refused({.columns = {{.name = "weight", .type = ElementType::kU8}}}) ==
         "options: column \"weight\": the name is reserved for one f32 a sequence");
-  CHECK(refused({.columns = {{.name = "a", .width = 0}}}).starts_with("options: column \"a\": unknown element type"));
+  CHECK(refused({.columns = {{.name = "a", .width = 0}}})
+            .starts_with("options: column \"a\": unknown element type"));
   CHECK(refused({.columns = {{.name = "a", .scope = Scope::kToken, .ragged = true}}})
             .starts_with("options: column \"a\": expected scope token or sequence"));
 }

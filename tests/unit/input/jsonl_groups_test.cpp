@@ -42,7 +42,8 @@ TEST_CASE("records without a group behind grouped ones get keys of their own, ov
 
 TEST_CASE("a group where the first record has none is an error") {
   CHECK(error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"group\":1}")) ==
-        "json_field: in.jsonl:2: field \"group\" stands here but not in the first record, in.jsonl:1; the first record "
+        "json_field: in.jsonl:2: field \"group\" stands here but not in the first record, in.jsonl:1; the "
+        "first record "
         "decides whether samples are grouped");
   const Everything ungrouped = read_text("{\"tokens\":[1]}");
   CHECK_FALSE(ungrouped.has_groups);
@@ -57,14 +58,19 @@ TEST_CASE("the group field can be named, and then the first record must have it"
         "json_field: in.jsonl:1: the first record lacks the group field \"conversation\" that was named");
   CHECK(error_of(read_text("{\"tokens\":[1],\"group\":[3]}")) ==
         "json_field: in.jsonl:1: field \"group\": expected a string or an integer, found [3]");
-  CHECK(error_of(read_text("{\"tokens\":[1],\"group\":1.5}")).ends_with("expected a string or an integer, found 1.5"));
+  CHECK(error_of(read_text("{\"tokens\":[1],\"group\":1.5}"))
+            .ends_with("expected a string or an integer, found 1.5"));
 }
 
 TEST_CASE("role texts are numbered in order of first appearance, over batches, threads and inputs") {
   std::string first, second;
   Bytes8 expected;
   for (int i = 0; i < 60; ++i) {
-    first += "{\"tokens\":[1],\"role\":\"" + std::string(i < 30 ? "chosen" : i % 2 == 0 ? "tie" : "rejected") + "\"}\n";
+    first += "{\"tokens\":[1],\"role\":\"" +
+             std::string(i < 30       ? "chosen"
+                         : i % 2 == 0 ? "tie"
+                                      : "rejected") +
+             "\"}\n";
     expected.push_back(static_cast<std::uint8_t>(i < 30 ? 0 : i % 2 == 0 ? 1 : 2));
   }
   second = "{\"tokens\":[1],\"role\":\"new\"}\n{\"tokens\":[1],\"role\":\"rejected\"}\n";
@@ -91,7 +97,8 @@ TEST_CASE("the 257th role is an error at its line, wherever batches are cut") {
     CHECK(read.all.samples() == 256);
     CHECK(values_of<std::uint8_t>(read.all.columns[0]).back() == 255);
     CHECK(error_of(read) ==
-          "json_field: in.jsonl:257: field \"role\": expected one of at most 256 different roles, found \"r256\"");
+          "json_field: in.jsonl:257: field \"role\": expected one of at most 256 different roles, found "
+          "\"r256\"");
   }
 }
 
@@ -113,10 +120,12 @@ TEST_CASE("weights are f32; role and weight stand in all records or in none") {
   CHECK(read.columns[1].name == "weight");
   CHECK(values_of<float>(read.all.columns[1]) == std::vector<float>{0.5F, 3.0F});
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":1}\n{\"tokens\":[1]}")) ==
-        "json_field: in.jsonl:2: field \"weight\" is missing; the first record, in.jsonl:1, has it, so every record "
+        "json_field: in.jsonl:2: field \"weight\" is missing; the first record, in.jsonl:1, has it, so every "
+        "record "
         "must");
   CHECK(error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"weight\":1}")) ==
-        "json_field: in.jsonl:2: field \"weight\" stands here but not in the first record, in.jsonl:1, which decides "
+        "json_field: in.jsonl:2: field \"weight\" stands here but not in the first record, in.jsonl:1, which "
+        "decides "
         "what all have");
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":\"high\"}")) ==
         "json_field: in.jsonl:1: field \"weight\": expected a number that f32 can hold, found \"high\"");

@@ -43,8 +43,10 @@ TEST_CASE("a mask beside labels thins them out") {
 TEST_CASE("a named mask field counts as the known ones do and must be there") {
   const JsonlOptions options{.mask_fields = {"trainable"}};
   CHECK(read_text("{\"tokens\":[1,2],\"trainable\":[0,1]}", options).all.loss_mask == Bits{0, 1});
-  CHECK(error_of(read_text("{\"tokens\":[1,2],\"trainable\":[0,1]}\n{\"tokens\":[1],\"loss_mask\":[1]}", options)) ==
-        "labels_missing: in.jsonl:2: the mask field \"trainable\" is missing; it was named, so every record must "
+  CHECK(error_of(read_text("{\"tokens\":[1,2],\"trainable\":[0,1]}\n{\"tokens\":[1],\"loss_mask\":[1]}",
+                           options)) ==
+        "labels_missing: in.jsonl:2: the mask field \"trainable\" is missing; it was named, so every record "
+        "must "
         "have it");
   CHECK(error_of(read_text("{\"tokens\":[1,2]}", options)).starts_with("labels_missing: in.jsonl:1: "));
 }
@@ -55,12 +57,14 @@ TEST_CASE("labels and masks must be as long as the tokens; the error has both le
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"labels\":[]}")) ==
         "json_field: in.jsonl:1: field \"labels\" has 0 elements, the tokens are 2; both must be equal");
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"completion_mask\":[1]}")) ==
-        "json_field: in.jsonl:1: field \"completion_mask\" has 1 elements, the tokens are 2; both must be equal");
+        "json_field: in.jsonl:1: field \"completion_mask\" has 1 elements, the tokens are 2; both must be "
+        "equal");
 }
 
 TEST_CASE("values that are no labels or mask bits are named") {
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"labels\":[1,-1]}")) ==
-        "json_field: in.jsonl:1: field \"labels\", position 1: expected -100 or an integer from 0 to 2147483647, "
+        "json_field: in.jsonl:1: field \"labels\", position 1: expected -100 or an integer from 0 to "
+        "2147483647, "
         "found -1");
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"labels\":[1.0,1]}"))
             .starts_with("json_field: in.jsonl:1: field \"labels\", position 0: "));
@@ -81,29 +85,38 @@ TEST_CASE("a record without labels behind one with labels is an error that names
     return error_of(read);
   };
   const std::string advice =
-      "; give all records the same, or let those without labels be trained in full with --missing-labels train";
-  CHECK(second("{\"tokens\":[2]}") ==
-        "labels_missing: in.jsonl:3: this record has no labels, but the first record, in.jsonl:2, has labels" + advice);
-  CHECK(second("{\"tokens\":[2],\"labels\":null}").starts_with("labels_missing: in.jsonl:3: this record has no labels"));
+      "; give all records the same, or let those without labels be trained in full with --missing-labels "
+      "train";
+  CHECK(
+      second("{\"tokens\":[2]}") ==
+      "labels_missing: in.jsonl:3: this record has no labels, but the first record, in.jsonl:2, has labels" +
+          advice);
+  CHECK(second("{\"tokens\":[2],\"labels\":null}")
+            .starts_with("labels_missing: in.jsonl:3: this record has no labels"));
   CHECK(second("{\"tokens\":[2],\"loss_mask\":[1]}")
             .starts_with("labels_missing: in.jsonl:3: this record has a loss mask, but the first record"));
-  CHECK(error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"labels\":[1]}"))
-            .starts_with("labels_missing: in.jsonl:2: this record has labels, but the first record, in.jsonl:1, has no "
-                         "labels"));
+  CHECK(
+      error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"labels\":[1]}"))
+          .starts_with(
+              "labels_missing: in.jsonl:2: this record has labels, but the first record, in.jsonl:1, has no "
+              "labels"));
 }
 
 TEST_CASE("the first record of the first input decides for the inputs behind it") {
   auto session = make_jsonl_session({});
   CHECK_FALSE(read_all(open_jsonl_text("{\"tokens\":[1],\"labels\":[1]}", "a.jsonl", session)).error);
-  CHECK(error_of(read_all(open_jsonl_text("{\"tokens\":[1]}", "b.jsonl", session)))
-            .starts_with("labels_missing: b.jsonl:1: this record has no labels, but the first record, a.jsonl:1, has"));
+  CHECK(
+      error_of(read_all(open_jsonl_text("{\"tokens\":[1]}", "b.jsonl", session)))
+          .starts_with(
+              "labels_missing: b.jsonl:1: this record has no labels, but the first record, a.jsonl:1, has"));
 }
 
 TEST_CASE("missing labels can be trained in full") {
   const JsonlOptions options{.missing_labels = MissingLabels::kTrain};
-  Everything read = read_text("{\"tokens\":[1,2],\"labels\":[-100,2]}\n{\"tokens\":[3,4]}\n"
-                              "{\"tokens\":[5,6],\"loss_mask\":[1,0]}",
-                              options);
+  Everything read = read_text(
+      "{\"tokens\":[1,2],\"labels\":[-100,2]}\n{\"tokens\":[3,4]}\n"
+      "{\"tokens\":[5,6],\"loss_mask\":[1,0]}",
+      options);
   CHECK_FALSE(read.error);
   CHECK(read.all.label_form == Labels::kLabels);
   CHECK(read.all.labels == Ints{-100, 2, 3, 4, 5, -100});
@@ -116,7 +129,8 @@ TEST_CASE("missing labels can be trained in full") {
   CHECK(read.all.label_form == Labels::kMask);
   CHECK(read.all.loss_mask == Bits{1, 1, 0, 1});
 
-  read = read_text("{\"tokens\":[1]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}\n{\"tokens\":[5],\"labels\":[9]}", options);
+  read = read_text(
+      "{\"tokens\":[1]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}\n{\"tokens\":[5],\"labels\":[9]}", options);
   CHECK(read.all.label_form == Labels::kLabels);
   CHECK(read.all.labels == Ints{1, -100, 4, 9});
 }

@@ -56,26 +56,31 @@ TEST_CASE("what is not one object on a line is named") {
     CHECK(read.all.tokens == Ids{1});
     return error_of(read);
   };
-  CHECK(message("{\"tokens\":[1]}{\"tokens\":[1]}") ==
-        "json_syntax: in.jsonl:2: expected one JSON document a line, found more behind the first, at byte 15: "
-        "{\"tokens\":[1]}");
-  CHECK(message("{\"tokens\":[1]} 7").starts_with("json_syntax: in.jsonl:2: expected one JSON document a line"));
+  CHECK(
+      message("{\"tokens\":[1]}{\"tokens\":[1]}") ==
+      "json_syntax: in.jsonl:2: expected one JSON document a line, found more behind the first, at byte 15: "
+      "{\"tokens\":[1]}");
+  CHECK(message("{\"tokens\":[1]} 7")
+            .starts_with("json_syntax: in.jsonl:2: expected one JSON document a line"));
   CHECK(message("[1,2]") == "json_syntax: in.jsonl:2: expected one JSON object a line, found [1,2]");
   CHECK(message("7") == "json_syntax: in.jsonl:2: expected one JSON object a line, found 7");
   CHECK(message("\"a\"") == "json_syntax: in.jsonl:2: expected one JSON object a line, found \"a\"");
   CHECK(message("{\"tokens\":[1,]}") ==
         "json_syntax: in.jsonl:2: not JSON: expected a value at byte 14 of the line, found ]}");
   CHECK(message("{\"tokens\":[01]}") ==
-        "json_syntax: in.jsonl:2: not JSON: expected a number without leading zeros at byte 12 of the line, found "
+        "json_syntax: in.jsonl:2: not JSON: expected a number without leading zeros at byte 12 of the line, "
+        "found "
         "01]}");
   CHECK(message("{tokens:[1]}") ==
         "json_syntax: in.jsonl:2: not JSON: expected a quoted key at byte 2 of the line, found tokens:[1]}");
   CHECK(message("{\"tokens\":[1] \"a\":2}") ==
         "json_syntax: in.jsonl:2: not JSON: expected a comma or } at byte 15 of the line, found \"a\":2}");
   CHECK(message("{\"tokens\":[1],\"t\":\"\x1b[31m\"}") ==
-        "json_syntax: in.jsonl:2: not JSON: expected no control character within a string at byte 20 of the line, "
+        "json_syntax: in.jsonl:2: not JSON: expected no control character within a string at byte 20 of the "
+        "line, "
         "found \\x1b[31m\"}");
-  CHECK(message("{\"tokens\":[1],\"t\":\"\\q\"}").starts_with("json_syntax: in.jsonl:2: not JSON: expected one of"));
+  CHECK(message("{\"tokens\":[1],\"t\":\"\\q\"}")
+            .starts_with("json_syntax: in.jsonl:2: not JSON: expected one of"));
   CHECK(message("{\"tokens\":[1],\"deep\":" + std::string(2000, '[') + std::string(2000, ']') + "}")
             .starts_with("json_syntax: in.jsonl:2: not usable as JSON: "));
 }
@@ -85,7 +90,8 @@ TEST_CASE("invalid UTF-8 is named with its line and byte") {
     return error_of(read_text("{\"tokens\":[1]}\n{\"t\":\"" + std::string(bytes) + "\",\"tokens\":[1]}\n"));
   };
   CHECK(message("\xff").starts_with("input_encoding: in.jsonl:2: byte 7 of the line is not UTF-8: \\xff"));
-  CHECK(message("ab\xc3(").starts_with("input_encoding: in.jsonl:2: byte 9 of the line is not UTF-8: \\xc3("));
+  CHECK(
+      message("ab\xc3(").starts_with("input_encoding: in.jsonl:2: byte 9 of the line is not UTF-8: \\xc3("));
   CHECK(message("\xed\xa0\x80").starts_with("input_encoding: in.jsonl:2: byte 7"));
   CHECK(message("\xc0\x80").starts_with("input_encoding: in.jsonl:2: byte 7"));
   CHECK(message("\xf4\x90\x80\x80").starts_with("input_encoding: in.jsonl:2: byte 7"));
@@ -134,7 +140,8 @@ TEST_CASE("an error comes after all samples before it, for any number of threads
     const Everything read = read_text(text, {.threads = threads, .batch_bytes = 100});
     CHECK(read.all.samples() == 150);
     CHECK(error_of(read) ==
-          "json_field: in.jsonl:151: field \"tokens\", position 0: expected an integer from 0 to 2147483647, found "
+          "json_field: in.jsonl:151: field \"tokens\", position 0: expected an integer from 0 to 2147483647, "
+          "found "
           "1.5");
   }
 }

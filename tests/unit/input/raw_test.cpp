@@ -25,14 +25,15 @@ std::string npy_with(const std::string& dict, const std::string& data, int versi
   std::string out = "\x93NUMPY";
   out += static_cast<char>(version);
   out += '\0';
-  for (int i = 0; i < (version == 1 ? 2 : 4); ++i) out += static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  for (int i = 0; i < (version == 1 ? 2 : 4); ++i)
+    out += static_cast<char>((header.size() >> (8 * i)) & 0xff);
   return out + header + data;
 }
 
 template <typename T>
 std::string npy(const std::string& descr, const std::vector<T>& values, int version = 1) {
-  return npy_with("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" + std::to_string(values.size()) +
-                      ",), }",
+  return npy_with("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
+                      std::to_string(values.size()) + ",), }",
                   bytes_of(values), version);
 }
 
@@ -51,7 +52,8 @@ struct RawFiles {
 };
 
 // The three documents of ../shared/data/peers, as literals.
-const std::vector<std::uint16_t> kDocs = {5, 6, 7, 8, 2, 9, 2, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 2};
+const std::vector<std::uint16_t> kDocs = {5,  6,  7,  8,  2,  9,  2,  10, 11, 12,
+                                          13, 14, 15, 16, 17, 18, 19, 20, 21, 2};
 const Ids kDocTokens(kDocs.begin(), kDocs.end());
 const Ids kDocLengths = {5, 2, 13};
 
@@ -60,7 +62,8 @@ TEST_CASE("a bare array is cut after the document end, whatever the batch size")
   write_file(files.tokens, bytes_of(kDocs));
   for (const std::uint64_t batch_tokens : Sizes{0, 1, 3, 5, 7, 1000}) {
     CAPTURE(batch_tokens);
-    const Everything read = files.read({.type = ArrayType::kU16, .document_end = 2, .batch_tokens = batch_tokens});
+    const Everything read =
+        files.read({.type = ArrayType::kU16, .document_end = 2, .batch_tokens = batch_tokens});
     CHECK_FALSE(read.error);
     CHECK(read.all.tokens == kDocTokens);
     CHECK(read.all.lengths == kDocLengths);
@@ -89,7 +92,8 @@ TEST_CASE("lengths come from text or .npy and may be 0") {
   const Ids expected = {5, 0, 2, 13, 0};
   for (const std::string& lengths :
        {std::string("5\n0\r\n 2\n\n13\n0"), npy("<i8", std::vector<std::int64_t>{5, 0, 2, 13, 0}),
-        npy("<u2", std::vector<std::uint16_t>{5, 0, 2, 13, 0}), npy("<u8", std::vector<std::uint64_t>{5, 0, 2, 13, 0}),
+        npy("<u2", std::vector<std::uint16_t>{5, 0, 2, 13, 0}),
+        npy("<u8", std::vector<std::uint64_t>{5, 0, 2, 13, 0}),
         npy("<i4", std::vector<std::int32_t>{5, 0, 2, 13, 0}, 2)}) {
     write_file(files.lengths, lengths);
     for (const std::uint64_t batch_tokens : Sizes{1, 6, 1000}) {
@@ -112,8 +116,10 @@ TEST_CASE("every token type and .npy version") {
   };
   CHECK(read_npy(npy("<u2", kDocs)) == kDocTokens);
   CHECK(read_npy(npy("<u4", std::vector<std::uint32_t>{70000, 2147483647, 2})) == Ids{70000, 2147483647, 2});
-  CHECK(read_npy(npy("<i4", std::vector<std::int32_t>{70000, 2147483647, 2}, 2)) == Ids{70000, 2147483647, 2});
-  CHECK(read_npy(npy("<i8", std::vector<std::int64_t>{70000, 2147483647, 2}, 3)) == Ids{70000, 2147483647, 2});
+  CHECK(read_npy(npy("<i4", std::vector<std::int32_t>{70000, 2147483647, 2}, 2)) ==
+        Ids{70000, 2147483647, 2});
+  CHECK(read_npy(npy("<i8", std::vector<std::int64_t>{70000, 2147483647, 2}, 3)) ==
+        Ids{70000, 2147483647, 2});
 }
 
 TEST_CASE("a fixed header is skipped, and one token follows exactly") {
@@ -132,7 +138,9 @@ TEST_CASE("a loss mask follows the tokens through all batches") {
   for (const std::string& bytes : {bytes_of(mask), npy("|b1", mask), npy("|u1", mask)}) {
     write_file(files.mask, bytes);
     for (const std::uint64_t batch_tokens : Sizes{1, 6, 1000}) {
-      const Everything read = files.read({.type = ArrayType::kU16, .document_end = 2, .loss_mask_path = files.mask,
+      const Everything read = files.read({.type = ArrayType::kU16,
+                                          .document_end = 2,
+                                          .loss_mask_path = files.mask,
                                           .batch_tokens = batch_tokens});
       CHECK_FALSE(read.error);
       CHECK(read.all.label_form == SampleBatch::Labels::kMask);
@@ -167,27 +175,32 @@ TEST_CASE("what does not fit is said with numbers") {
 TEST_CASE("ids out of range are named with their position, type and byte") {
   const RawFiles files;
   write_file(files.tokens, bytes_of(std::vector<std::int32_t>{1, 2, -5, 2}));
-  CHECK(files.error({.type = ArrayType::kI32, .document_end = 2}) ==
-        "input_array: tokens: token 2: expected an id from 0 to 2147483647, found -5; is the type i32 right?");
+  CHECK(
+      files.error({.type = ArrayType::kI32, .document_end = 2}) ==
+      "input_array: tokens: token 2: expected an id from 0 to 2147483647, found -5; is the type i32 right?");
   CHECK(files.read({.type = ArrayType::kI32, .document_end = 2}).error->offset == 8);
   write_file(files.tokens, bytes_of(std::vector<std::uint32_t>{1, 50, 2}));
   CHECK(files.error({.type = ArrayType::kU32, .document_end = 2, .vocab_size = 50})
             .starts_with("input_array: tokens: token 1: expected an id from 0 to 49, found 50"));
   write_file(files.tokens, bytes_of(std::vector<std::uint32_t>{0x80000000U}));
-  CHECK(files.error({.type = ArrayType::kU32, .document_end = 2}).find("found 2147483648") != std::string::npos);
+  CHECK(files.error({.type = ArrayType::kU32, .document_end = 2}).find("found 2147483648") !=
+        std::string::npos);
 }
 
 TEST_CASE("options that are missing or contradict are refused") {
   const RawFiles files;
   write_file(files.tokens, bytes_of(kDocs));
-  CHECK(files.error({.type = ArrayType::kU16}).starts_with("options: tokens: a raw array is cut into samples by"));
-  CHECK(files.error({.type = ArrayType::kU16, .lengths_path = files.lengths, .document_end = 2}).starts_with("options: "));
+  CHECK(files.error({.type = ArrayType::kU16})
+            .starts_with("options: tokens: a raw array is cut into samples by"));
+  CHECK(files.error({.type = ArrayType::kU16, .lengths_path = files.lengths, .document_end = 2})
+            .starts_with("options: "));
   CHECK(files.error({.document_end = 2}) ==
         "options: tokens: no .npy header says the type of the numbers; give one of u16, u32, i32, i64");
   write_file(files.tokens, npy("<u2", kDocs));
   CHECK(files.error({.type = ArrayType::kU32, .document_end = 2}) ==
         "input_array: tokens: expected u32, the .npy header says u16");
-  CHECK(files.error({.header_bytes = 8, .document_end = 2}).starts_with("options: tokens: a .npy file says itself"));
+  CHECK(files.error({.header_bytes = 8, .document_end = 2})
+            .starts_with("options: tokens: a .npy file says itself"));
   CHECK(error_of(read_all(open_raw(files.dir.path().string(), {.type = ArrayType::kU16, .document_end = 2})))
             .starts_with("not_regular_file: "));
 }
@@ -216,15 +229,19 @@ TEST_CASE(".npy headers that do not fit are named") {
         "input_array: tokens: the header says 21 numbers of u16, 40 bytes follow it, which are 20.0");
   CHECK(message(npy_with(dict("'<u2'", "(9223372036854775829,)"), data)).starts_with("input_array: "));
   CHECK(message(npy_with(dict("'<u2'", "(99999999999999999999,)"), data)).starts_with("input_array: "));
-  CHECK(message(npy_with("{'descr': '<u2'}", data)) == "input_array: tokens: the .npy header lacks descr or shape");
-  CHECK(message(npy_with("nonsense", data)).starts_with("input_array: tokens: a damaged .npy header near \"nonsense"));
-  CHECK(message("\x93NUMPY\x09" + std::string(20, '\0')) == "input_array: tokens: expected .npy version 1, 2 or 3, found 9");
+  CHECK(message(npy_with("{'descr': '<u2'}", data)) ==
+        "input_array: tokens: the .npy header lacks descr or shape");
+  CHECK(message(npy_with("nonsense", data))
+            .starts_with("input_array: tokens: a damaged .npy header near \"nonsense"));
+  CHECK(message("\x93NUMPY\x09" + std::string(20, '\0')) ==
+        "input_array: tokens: expected .npy version 1, 2 or 3, found 9");
   const std::string good = npy("<u2", kDocs);
   for (std::size_t keep = 6; keep < good.size(); ++keep) {
     CAPTURE(keep);
     CHECK(message(good.substr(0, keep)).starts_with("input_array: tokens: "));
   }
-  CHECK(message(std::string("MMIDIDX\0\0", 9) + data).ends_with("this is a Megatron or fairseq .idx; read the .bin beside it"));
+  CHECK(message(std::string("MMIDIDX\0\0", 9) + data)
+            .ends_with("this is a Megatron or fairseq .idx; read the .bin beside it"));
 }
 
 TEST_CASE("files written by other tools") {
@@ -247,12 +264,14 @@ TEST_CASE("files written by other tools") {
   const Bits mask = {0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   check("raw/olmo_raw_u16.npy", {.type = ArrayType::kU16}, kDocTokens);
   CHECK(check("raw/olmo_raw_u32.npy",
-              {.type = ArrayType::kU32, .loss_mask_path = (peers / "raw/olmo_label_mask.npy").string()}, wide) == mask);
+              {.type = ArrayType::kU32, .loss_mask_path = (peers / "raw/olmo_label_mask.npy").string()},
+              wide) == mask);
   check("raw/nanogpt_train.bin", {.type = ArrayType::kU16}, kDocTokens);
   check("raw/llmc_v1_u16.bin", {.type = ArrayType::kU16, .header_bytes = 1024}, kDocTokens);
   check("raw/llmc_v7_u32.bin", {.type = ArrayType::kU32, .header_bytes = 1024}, wide);
   CHECK(check("datatrove_u16/00000_docs.ds",
-              {.type = ArrayType::kU16, .loss_mask_path = (peers / "datatrove_u16/00000_docs.ds.loss").string()},
+              {.type = ArrayType::kU16,
+               .loss_mask_path = (peers / "datatrove_u16/00000_docs.ds.loss").string()},
               kDocTokens) == mask);
   check("datatrove_u32/00000_docs.ds", {.type = ArrayType::kU32}, wide);
   check("megatron/u16_text_document.bin", {.type = ArrayType::kU16}, kDocTokens);

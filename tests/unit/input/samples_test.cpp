@@ -19,7 +19,8 @@ void check_set(const fs::path& path, const RealSet& expected) {
   CAPTURE(path.string());
   Everything one;
   for (const unsigned threads : {1U, 2U}) {
-    Everything read = read_all(open_jsonl(path.string(), make_jsonl_session({.threads = threads, .batch_bytes = 1 << 18})));
+    Everything read =
+        read_all(open_jsonl(path.string(), make_jsonl_session({.threads = threads, .batch_bytes = 1 << 18})));
     CHECK_FALSE(read.error);
     CHECK(read.all.samples() == expected.samples);
     CHECK(read.all.tokens.size() == expected.tokens);

@@ -56,7 +56,8 @@ TEST_CASE("batches of a file are those of the same text in memory") {
   const TempDir dir;
   Ids ignored;
   std::string text = many_lines(300, ignored);
-  text.insert(text.find("{\"tokens\":[200]}"), "{\"tokens\":[5],\"text\":\"" + std::string(1500, 'x') + "\"}\n");
+  text.insert(text.find("{\"tokens\":[200]}"),
+              "{\"tokens\":[5],\"text\":\"" + std::string(1500, 'x') + "\"}\n");
   write_file(dir.file("a.jsonl"), text);
   for (const std::uint64_t batch_bytes : Sizes{64, 100, 333, 4096}) {
     CAPTURE(batch_bytes);
@@ -95,7 +96,8 @@ TEST_CASE("cut zstd is an error after the whole lines before the cut") {
     const Everything read = read_text(frame.substr(0, keep), {.batch_bytes = 200});
     CHECK(error_of(read).starts_with("input_compressed: in.jsonl: zstd data are cut: the file ends after " +
                                      std::to_string(keep) + " bytes"));
-    CHECK(read.all.tokens == Ids(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(read.all.samples())));
+    CHECK(read.all.tokens ==
+          Ids(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(read.all.samples())));
   }
   const std::string whole = zstd_frame("{\"tokens\":[1]}\n");
   const Everything second = read_text(whole + whole.substr(0, whole.size() - 2));
@@ -106,7 +108,8 @@ TEST_CASE("cut zstd is an error after the whole lines before the cut") {
 TEST_CASE("damaged zstd and bytes behind the last frame are errors") {
   Ids expected;
   std::string frame = zstd_frame(many_lines(3000, expected));
-  CHECK(error_of(read_text(frame + "garbage")).starts_with("input_compressed: in.jsonl: damaged zstd data near byte"));
+  CHECK(error_of(read_text(frame + "garbage"))
+            .starts_with("input_compressed: in.jsonl: damaged zstd data near byte"));
   frame[frame.size() / 2] = static_cast<char>(frame[frame.size() / 2] ^ 0x55);
   const Everything damaged = read_text(frame);
   REQUIRE(damaged.error.has_value());
@@ -121,10 +124,14 @@ TEST_CASE("other compressions and encodings are named with what to do") {
     REQUIRE(text.starts_with("input_encoding: "));
     return text.substr(text.find("found ") + 6);
   };
-  CHECK(message("\x1f\x8b\x08\0\0"s) == "gzip data; decompress it on the way: gzip -dc FILE | tokpack pack - ...");
+  CHECK(message("\x1f\x8b\x08\0\0"s) ==
+        "gzip data; decompress it on the way: gzip -dc FILE | tokpack pack - ...");
   CHECK(message("BZh91AY").starts_with("bzip2 data; "));
-  CHECK(message("\xfd" "7zXZ\0\0"s).starts_with("xz data; "));
-  CHECK(message("\xff\xfe{\0"s) == "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE | tokpack pack - ...");
+  CHECK(message("\xfd"
+                "7zXZ\0\0"s)
+            .starts_with("xz data; "));
+  CHECK(message("\xff\xfe{\0"s) ==
+        "UTF-16 text; convert it: iconv -f UTF-16 -t UTF-8 FILE | tokpack pack - ...");
   CHECK(message("\xfe\xff\0{"s).starts_with("UTF-16 text; "));
   CHECK(message("{\0\"\0"s).starts_with("UTF-16 text; "));
   CHECK(message("\xff\xfe\0\0{\0\0\0"s).starts_with("UTF-32 text; "));
@@ -139,7 +146,8 @@ TEST_CASE("other compressions and encodings are named with what to do") {
 TEST_CASE("a folder, a missing file and one without permission are one clear line") {
   const TempDir dir;
   CHECK(error_of(read_path(dir.path().string())) ==
-        "not_regular_file: " + dir.path().string() + ": expected a file, found a folder; name the files in it");
+        "not_regular_file: " + dir.path().string() +
+            ": expected a file, found a folder; name the files in it");
   CHECK(error_of(read_path(dir.file("none"))) ==
         "io: " + dir.file("none") + ": cannot be opened: No such file or directory");
   CHECK(error_of(read_path(dir.file("a\x1b[1mb"))) ==
@@ -170,7 +178,8 @@ TEST_CASE("a FIFO streams, however little comes at a time") {
     std::thread feeder([&] {
       const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
       for (std::size_t at = 0; at < bytes.size();) {
-        const ssize_t put = ::write(descriptor, bytes.data() + at, std::min<std::size_t>(977, bytes.size() - at));
+        const ssize_t put =
+            ::write(descriptor, bytes.data() + at, std::min<std::size_t>(977, bytes.size() - at));
         if (put <= 0) break;
         at += static_cast<std::size_t>(put);
       }

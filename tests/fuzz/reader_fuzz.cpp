@@ -89,7 +89,7 @@ void check_file(const std::string& bytes) {
     }
   }
   for (std::size_t i = 0; i < mapped->layout().sections.size(); ++i) {
-    TOKPACK_FUZZ_CHECK(equal(mapped->section(i)->bytes, read->section(i)->bytes));
+    TOKPACK_FUZZ_CHECK(equal(mapped->section(i).value().bytes, read->section(i).value().bytes));
   }
   TOKPACK_FUZZ_CHECK(mapped->metadata_json().value() == read->metadata_json().value());
 }

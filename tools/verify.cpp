@@ -65,7 +65,7 @@ int run(const VerifyArguments& arguments) {
     } else if (!summary->ok()) {
       if (exit_code == kDone) exit_code = kAnswerIsNo;
       if (!arguments.json) {
-        out << fmt::format("{}: damaged ({}, {} read)\n", terminal_safe(path),
+        out << fmt::format("{}: not ok ({}, {} read)\n", terminal_safe(path),
                            counted(summary->findings, "finding"), human_bytes(summary->bytes));
       }
     } else if (!arguments.json) {

@@ -27,17 +27,17 @@ def output_is_open(process, folder):
 
 def start(folder, *options):
     """A pack that reads a pipe, so that it is certainly still reading when the signal comes."""
-    process = subprocess.Popen([str(TOKPACK), "pack", "-", "-o", str(folder / "out.tpk"), "--capacity", "64", *options],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([str(TOKPACK), "pack", "-", "-o", str(folder / "out.tpk"), "--capacity", "64", "--threads", "1",
+                                *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     # More than one batch of text, so that the output has been begun.
-    process.stdin.write(LINE * 400_000)
+    process.stdin.write(LINE * 600_000)
     process.stdin.flush()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if output_is_open(process, folder):
             return process
         time.sleep(0.01)
-    raise AssertionError("the pack has not begun its output after a minute")
+    raise AssertionError("the pack has not begun its output after half a minute")
 
 
 def stopped_by(folder, number, code):

@@ -29,7 +29,8 @@ class BatchCheck {
     if (!batch_.tail_labels.empty() && batch_.tail_labels.size() != samples) {
       return wrong("the tail labels are " + std::to_string(batch_.tail_labels.size()), "samples", samples);
     }
-    if (!batch_.tail_labels.empty() && batch_.labels && options_.label_alignment == LabelAlignment::kShifted) {
+    if (!batch_.tail_labels.empty() && batch_.labels &&
+        options_.label_alignment == LabelAlignment::kShifted) {
       return error("shifted labels bring each sample's tail label as their last; leave tail_labels out");
     }
     if (!batch_.groups.empty() && batch_.groups.size() != samples) {
@@ -39,7 +40,8 @@ class BatchCheck {
       return error("group keys are given, but the writer was made without the `groups` option");
     }
     if (batch_.columns.size() != options_.columns.size()) {
-      return wrong(std::to_string(batch_.columns.size()) + " columns are given", "declared", options_.columns.size());
+      return wrong(std::to_string(batch_.columns.size()) + " columns are given", "declared",
+                   options_.columns.size());
     }
     for (std::size_t c = 0; c < batch_.columns.size(); ++c) {
       if (auto ok = check_column(options_.columns[c], batch_.columns[c]); !ok) return ok;

@@ -21,7 +21,8 @@ void Descriptor::close() noexcept {
 }
 
 Error io_error(const char* call, const std::string& name, int number) {
-  std::string detail = std::string(call) + " " + quoted(name) + ": " + std::generic_category().message(number);
+  std::string detail =
+      std::string(call) + " " + quoted(name) + ": " + std::generic_category().message(number);
   if (number == ENOSPC || number == EDQUOT) {
     detail += ". Free space in that folder or write the output elsewhere";
   }

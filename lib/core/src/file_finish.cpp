@@ -76,7 +76,8 @@ class FileFinisher {
     std::vector<std::byte> page(header_bytes_);
     std::memcpy(page.data(), &header, sizeof header);
     std::memcpy(page.data() + sizeof header, entries_.data(), entries_.size() * sizeof(SectionEntry));
-    const std::uint64_t hash = format::xxh3_64(format::Bytes(page).first(page.size() - sizeof(std::uint64_t)));
+    const std::uint64_t hash =
+        format::xxh3_64(format::Bytes(page).first(page.size() - sizeof(std::uint64_t)));
     std::memcpy(page.data() + page.size() - sizeof hash, &hash, sizeof hash);
     if (auto ok = write_all(output_.descriptor(), output_.path(), 0, page); !ok) return ok.error();
     return FinishedFile{end_, header.content_digest};
@@ -93,7 +94,8 @@ Result<void> add_columns(FileFinisher& file, PackSink& sink, const WriterOptions
   constexpr auto kU32 = static_cast<std::uint8_t>(ElementType::kU32);
   constexpr auto kU64 = static_cast<std::uint8_t>(ElementType::kU64);
   if (BlockStream* groups = sink.groups()) {
-    if (auto ok = file.add_entry(SectionKind::kColumn, "group", kU32, Scope::kSequence, 1, *groups); !ok) return ok;
+    if (auto ok = file.add_entry(SectionKind::kColumn, "group", kU32, Scope::kSequence, 1, *groups); !ok)
+      return ok;
   }
   for (std::size_t c = 0; c < options.columns.size(); ++c) {
     const ColumnSpec& spec = options.columns[c];
@@ -123,7 +125,8 @@ Result<FinishedFile> finish_file(const OutputFile& output, PackSink& sink, const
   if (metadata.size() > format::kMaxMetadataBytes) {
     return Error{Errc::kTooLarge, Error::kNoOffset,
                  "the metadata would take " + std::to_string(metadata.size()) + " bytes; at most " +
-                     std::to_string(format::kMaxMetadataBytes) + " are possible. Give fewer or shorter texts"};
+                     std::to_string(format::kMaxMetadataBytes) +
+                     " are possible. Give fewer or shorter texts"};
   }
   if (samples > 0xffffffffu) {
     if (auto ok = sink.widen_sources(); !ok) return ok.error();

@@ -50,10 +50,11 @@ Result<void> GroupKeys::check() const {
     if (auto ok = scan_share(share, shares, returned); !ok) return ok;
   }
   if (returned.source == ~std::uint64_t{0}) return {};
-  return Error{Errc::kGroupReturned, Error::kNoOffset,
-               "sample " + std::to_string(returned.source) + ": group " + std::to_string(returned.key) +
-                   " was there before, with other groups in between. Members of a group must follow each other: "
-                   "sort the input by group"};
+  return Error{
+      Errc::kGroupReturned, Error::kNoOffset,
+      "sample " + std::to_string(returned.source) + ": group " + std::to_string(returned.key) +
+          " was there before, with other groups in between. Members of a group must follow each other: "
+          "sort the input by group"};
 }
 
 }  // namespace tokpack::detail

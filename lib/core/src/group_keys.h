@@ -1,7 +1,7 @@
 // Finds a group key that comes back after another one, without keeping all keys in memory.
 //
-// Keys that only grow (as a reader that numbers its groups gives them) cannot come back: nothing to do. Others
-// are spooled and looked through at the end, a share of them at a time.
+// Keys that only grow (as a reader that numbers its groups gives them) cannot come back: nothing to do.
+// Others are spooled and looked through at the end, a share of them at a time.
 //
 // Errors: kGroupReturned, kIo. Throws std::bad_alloc. Threads: one at a time.
 #pragma once

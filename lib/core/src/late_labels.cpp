@@ -33,10 +33,12 @@ Result<void> PackSink::set_label_kind(LabelKind kind) {
     const std::uint64_t bits_begin = format::loss_bits_begin(pack.first_token, pack.number);
     if (auto ok = loss_bits_.read(bits_begin, bits); !ok) return ok;
     if (wide_) {
-      if (auto ok = tokens_.read(pack.first_token * 4, std::as_writable_bytes(std::span(tokens))); !ok) return ok;
+      if (auto ok = tokens_.read(pack.first_token * 4, std::as_writable_bytes(std::span(tokens))); !ok)
+        return ok;
     } else {
       narrow.resize(count);
-      if (auto ok = tokens_.read(pack.first_token * 2, std::as_writable_bytes(std::span(narrow))); !ok) return ok;
+      if (auto ok = tokens_.read(pack.first_token * 2, std::as_writable_bytes(std::span(narrow))); !ok)
+        return ok;
       std::copy(narrow.begin(), narrow.end(), tokens.begin());
     }
     for (std::size_t t = 0; t < count; ++t) {
@@ -49,7 +51,8 @@ Result<void> PackSink::set_label_kind(LabelKind kind) {
   for (std::uint64_t first = 0; first < counts_.packs; first += kOffsetsAtOnce) {
     const std::uint64_t count = std::min(kOffsetsAtOnce, counts_.packs - first);
     offsets.resize(static_cast<std::size_t>(count + 1));
-    if (auto ok = pack_token_offsets_.read(first * 8, std::as_writable_bytes(std::span(offsets))); !ok) return ok;
+    if (auto ok = pack_token_offsets_.read(first * 8, std::as_writable_bytes(std::span(offsets))); !ok)
+      return ok;
     for (std::uint64_t p = 0; p < count; ++p) {
       const std::size_t i = static_cast<std::size_t>(p);
       if (auto ok = convert({first + p, offsets[i], offsets[i + 1]}); !ok) return ok;

@@ -28,7 +28,9 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   std::string problem;
   std::size_t problem_at = 0;
 
-  bool null() override { return fail("null is not possible; only integers, strings, arrays and objects are"); }
+  bool null() override {
+    return fail("null is not possible; only integers, strings, arrays and objects are");
+  }
   bool boolean(bool) override { return fail("true and false are not possible; use 0 and 1"); }
   bool number_integer(number_integer_t value) override { return put(value); }
   bool number_unsigned(number_unsigned_t value) override { return put(value); }
@@ -201,7 +203,8 @@ std::optional<Error> read_fields(const Json& json, Metadata& out) {
 std::string to_json(const Metadata& metadata) {
   Json json = Json::object();
   Json& account = json["account"];
-  for (const AccountField& field : kAccountFields) account[std::string(field.name)] = metadata.account.*field.member;
+  for (const AccountField& field : kAccountFields)
+    account[std::string(field.name)] = metadata.account.*field.member;
   if (metadata.bos_id) json["bos_id"] = *metadata.bos_id;
   if (metadata.eos_id) json["eos_id"] = *metadata.eos_id;
   json["inputs"] = Json::array();
@@ -233,7 +236,8 @@ Result<Metadata> parse_metadata(std::string_view text) {
   }
   try {
     StrictBuilder builder;
-    if (!Json::sax_parse(text.begin(), text.end(), &builder)) return wrong(builder.problem, builder.problem_at);
+    if (!Json::sax_parse(text.begin(), text.end(), &builder))
+      return wrong(builder.problem, builder.problem_at);
     if (!builder.root.is_object()) return wrong("expected one object", 0);
     const std::string form = canonical(builder.root);
     if (form != text) {

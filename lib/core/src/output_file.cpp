@@ -46,7 +46,8 @@ std::uint64_t unique_number() {
 
 bool is_temporary_of(std::string_view name, std::string_view stem) {
   if (name.size() != stem.size() + kRandomDigits + kSuffix.size()) return false;
-  if (name.substr(0, stem.size()) != stem || name.substr(name.size() - kSuffix.size()) != kSuffix) return false;
+  if (name.substr(0, stem.size()) != stem || name.substr(name.size() - kSuffix.size()) != kSuffix)
+    return false;
   return name.substr(stem.size(), kRandomDigits).find_first_not_of("0123456789abcdef") ==
          std::string_view::npos;
 }
@@ -113,7 +114,8 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool force) {
     return Error{Errc::kNotRegularFile, Error::kNoOffset,
                  "the output " + quoted(path) + " names a folder. Give the name of a file"};
   }
-  out.folder_ = Descriptor(system_calls().open_at(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+  out.folder_ =
+      Descriptor(system_calls().open_at(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (!out.folder_.is_open()) {
     Error error = io_error("open the output folder", folder, errno);
     if (errno == ENOENT) error.detail += ". Create it first";
@@ -139,7 +141,8 @@ Result<void> OutputFile::open_temporary() {
   const std::string stem = temporary_stem(target_);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     std::string name = stem + hex64(unique_number()) + std::string(kSuffix);
-    Descriptor file(system_calls().open_at(folder_.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
+    Descriptor file(
+        system_calls().open_at(folder_.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
     if (!file.is_open()) {
       if (errno == EEXIST || errno == EINTR) continue;
       return io_error("create a temporary beside", path_, errno);
@@ -163,7 +166,8 @@ Result<void> OutputFile::open_temporary() {
     return {};
   }
   return Error{Errc::kIo, Error::kNoOffset,
-               "no temporary could be made beside " + quoted(path_) + " in " + std::to_string(kAttempts) + " attempts"};
+               "no temporary could be made beside " + quoted(path_) + " in " + std::to_string(kAttempts) +
+                   " attempts"};
 }
 
 void OutputFile::remove_dead_temporaries() noexcept {
@@ -197,7 +201,8 @@ Result<Descriptor> OutputFile::open_spool() const {
   const std::string stem = temporary_stem(target_);
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::string name = stem + hex64(unique_number()) + std::string(kSuffix);
-    file = Descriptor(system_calls().open_at(folder_.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    file = Descriptor(
+        system_calls().open_at(folder_.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (file.is_open()) {
       ::unlinkat(folder_.number(), name.c_str(), 0);
       return file;

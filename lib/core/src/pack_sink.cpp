@@ -60,7 +60,8 @@ Result<void> PackSink::write_source(std::uint64_t source) {
   if (!sources_wide_ && source > 0xffffffffu) {
     if (auto ok = widen_sources(); !ok) return ok;
   }
-  return sources_wide_ ? sources_.append_value(source) : sources_.append_value(static_cast<std::uint32_t>(source));
+  return sources_wide_ ? sources_.append_value(source)
+                       : sources_.append_value(static_cast<std::uint32_t>(source));
 }
 
 Result<void> PackSink::widen_sources() {
@@ -128,7 +129,8 @@ Result<std::uint32_t> PackSink::write_sequence(const WindowPair::Place& place, c
 
   // A fragment that was cut off here carries the label of the token that follows it.
   const bool whole = fragment.first_token + length == window.lengths[place.index];
-  const std::int64_t stored_tail = whole ? window.tails.get(place.index) : window.label(first + length, ignore_index_);
+  const std::int64_t stored_tail =
+      whole ? window.tails.get(place.index) : window.label(first + length, ignore_index_);
   const std::int32_t tail = stored_tail == kNoTail ? ignore_index_ : static_cast<std::int32_t>(stored_tail);
   if (tail != ignore_index_) {
     ++targets;

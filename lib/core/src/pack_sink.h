@@ -93,8 +93,8 @@ class PackSink {
   LabelKind label_kind_ = LabelKind::kAll;
   SinkCounts counts_;
   BitBuffer pack_bits_;
-  BlockStream tokens_, pack_token_offsets_, pack_sequence_offsets_, cu_seqlens_, loss_bits_, labels_, targets_,
-      sources_;
+  BlockStream tokens_, pack_token_offsets_, pack_sequence_offsets_, cu_seqlens_, loss_bits_, labels_,
+      targets_, sources_;
   std::optional<BlockStream> first_positions_, tail_labels_, groups_;
   std::vector<Column> columns_;
 };

@@ -47,7 +47,8 @@ Result<void> SampleIntake::settle_label_kind(const SampleView& sample) {
     label_kind_ = has ? LabelKind::kLossMask : LabelKind::kAll;
     return {};
   }
-  if (options_->missing_labels == MissingLabels::kTrain || has == (*label_kind_ != LabelKind::kAll)) return {};
+  if (options_->missing_labels == MissingLabels::kTrain || has == (*label_kind_ != LabelKind::kAll))
+    return {};
   return Error{Errc::kLabelsMissing, Error::kNoOffset,
                "sample " + std::to_string(sample.source) +
                    (has ? " has labels, but the ones before it have none"
@@ -67,8 +68,8 @@ void SampleIntake::learn(const Window& window) {
   label_kind_ = std::max(*label_kind_, window.label_kind);
 }
 
-void SampleIntake::store(const SampleView& sample, const SampleFacts& facts, const SampleRun& run, Window& window,
-                         Account& account) {
+void SampleIntake::store(const SampleView& sample, const SampleFacts& facts, const SampleRun& run,
+                         Window& window, Account& account) {
   prepare(window);
   for (std::uint32_t k = 0; k < run.pieces; ++k) {
     store_piece(window, sample, facts, run.piece(k), label_rules_);
@@ -83,8 +84,7 @@ void SampleIntake::store(const SampleView& sample, const SampleFacts& facts, con
   account.samples_truncated += run.truncated ? 1 : 0;
   account.samples_without_targets += has_target ? 0 : 1;
   if (run.truncated) {
-    account.labels_lost +=
-        given_targets(sample, label_rules_) - stored_targets(sample, run, label_rules_);
+    account.labels_lost += given_targets(sample, label_rules_) - stored_targets(sample, run, label_rules_);
   } else if (target_only != 0 && sample.given_tail != label_rules_.ignore_index) {
     account.labels_lost += 1;  // the label after the last token, which is not stored itself
   }
@@ -109,8 +109,8 @@ Result<void> SampleIntake::add_one(const SampleView& sample) {
   if (auto ok = settle_label_kind(sample); !ok) return ok;
   const auto facts = check_sample(sample, label_rules_);
   if (!facts) return facts.error();
-  const bool untrainable =
-      options_->drop_untrainable && run.outcome == Outcome::kStored && !has_stored_target(sample, run, label_rules_);
+  const bool untrainable = options_->drop_untrainable && run.outcome == Outcome::kStored &&
+                           !has_stored_target(sample, run, label_rules_);
   if (run.outcome != Outcome::kStored || untrainable) {
     account.samples_dropped += 1;
     account.tokens_dropped += sample.length;
@@ -192,7 +192,8 @@ Result<void> SampleIntake::add_batch(const Batch& batch) {
     if (batch.loss_mask) sample.mask = batch.loss_mask->data() + first;
     if (batch.labels) sample.labels = batch.labels->data() + first;
     sample.given_tail = batch.tail_labels.empty() ? label_rules_.ignore_index : batch.tail_labels[i];
-    if (shifted && sample.labels != nullptr && sample.length > 0) sample.given_tail = sample.labels[sample.length - 1];
+    if (shifted && sample.labels != nullptr && sample.length > 0)
+      sample.given_tail = sample.labels[sample.length - 1];
     if (options_->groups) {
       const bool keyed = !batch.groups.empty();
       if (!keyed || !group_ || group_->key != batch.groups[i]) {
@@ -245,9 +246,9 @@ Result<void> SampleIntake::finish() {
     if (options_->groups && options_->plan.max_sequences != 0) {
       limit += " or " + std::to_string(options_->plan.max_sequences) + " sequences";
     }
-    const std::string remedy =
-        options_->groups ? "raise the capacity, or drop such groups"
-                         : "raise the capacity, or choose split, truncate, truncate-left or drop";
+    const std::string remedy = options_->groups
+                                   ? "raise the capacity, or drop such groups"
+                                   : "raise the capacity, or choose split, truncate, truncate-left or drop";
     return Error{Errc::kOverlong, Error::kNoOffset,
                  std::to_string(overlong_.count) + " of " + std::to_string(overlong_.units) + " " + what +
                      " exceed " + limit + ": the first starts at sample " +

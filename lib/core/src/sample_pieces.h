@@ -65,8 +65,12 @@ constexpr SampleRun run_of(std::uint32_t length, const SampleRules& rules) noexc
     run.outcome = Outcome::kNothing;
   } else if (run.stored > rules.capacity) {
     switch (rules.overlong) {
-      case Overlong::kError: run.outcome = Outcome::kOverlong; break;
-      case Overlong::kDrop: run.outcome = Outcome::kDropped; break;
+      case Overlong::kError:
+        run.outcome = Outcome::kOverlong;
+        break;
+      case Overlong::kDrop:
+        run.outcome = Outcome::kDropped;
+        break;
       case Overlong::kSplit:
         run.piece_length = rules.capacity;
         run.pieces = (run.stored - 1) / rules.capacity + 1;

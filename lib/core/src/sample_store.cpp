@@ -21,8 +21,8 @@ Error token_error(const SampleView& sample, const LabelRules& rules, std::uint64
     why = "at most 65535, since the token type u16 was asked for; choose u32";
   }
   return {Errc::kSampleTokens, Error::kNoOffset,
-          of_sample(sample) + ": token " + std::to_string(i) + " is " + std::to_string(sample.tokens.signed_at(i)) +
-              ", expected " + why};
+          of_sample(sample) + ": token " + std::to_string(i) + " is " +
+              std::to_string(sample.tokens.signed_at(i)) + ", expected " + why};
 }
 
 std::string label_range(const LabelRules& rules) {
@@ -49,8 +49,8 @@ Result<void> check_mask(const SampleView& sample) {
   std::uint32_t i = 0;
   while (sample.mask[i] <= 1) ++i;
   return Error{Errc::kSampleShape, Error::kNoOffset,
-               of_sample(sample) + ": loss mask " + std::to_string(i) + " is " + std::to_string(sample.mask[i]) +
-                   ", expected 0 or 1"};
+               of_sample(sample) + ": loss mask " + std::to_string(i) + " is " +
+                   std::to_string(sample.mask[i]) + ", expected 0 or 1"};
 }
 
 // The stored labels of [first, first + length) as bits.
@@ -172,7 +172,8 @@ std::uint64_t given_targets(const SampleView& sample, const LabelRules& rules) n
   return count;
 }
 
-std::uint64_t stored_targets(const SampleView& sample, const SampleRun& run, const LabelRules& rules) noexcept {
+std::uint64_t stored_targets(const SampleView& sample, const SampleRun& run,
+                             const LabelRules& rules) noexcept {
   std::uint64_t count = 0;
   for (std::uint32_t k = 0; k < run.pieces; ++k) {
     const Piece piece = run.piece(k);
@@ -193,7 +194,8 @@ bool has_stored_target(const SampleView& sample, const SampleRun& run, const Lab
     if (count == 0) continue;
     if (sample.labels != nullptr) {
       const std::int32_t* labels = sample.labels + first - shift;
-      if (std::any_of(labels, labels + count, [&](std::int32_t v) { return v != rules.ignore_index; })) return true;
+      if (std::any_of(labels, labels + count, [&](std::int32_t v) { return v != rules.ignore_index; }))
+        return true;
     } else if (rules.ignore_index >= 0) {
       if (stored_targets(sample, run, rules) > 0) return true;
     } else if (sample.mask == nullptr || std::memchr(sample.mask + first - shift, 1, count) != nullptr) {
@@ -207,7 +209,8 @@ void store_piece(Window& window, const SampleView& sample, const SampleFacts& fa
                  const LabelRules& rules) {
   const TokenSlice ids = sample.tokens.from(piece.first);
   if (!window.wide && facts.largest_id > 0xffff && largest_id(ids, piece.length) > 0xffff) window.widen();
-  if (facts.explicit_labels && window.label_kind == LabelKind::kLossMask && !piece_is_mask(sample, piece, rules)) {
+  if (facts.explicit_labels && window.label_kind == LabelKind::kLossMask &&
+      !piece_is_mask(sample, piece, rules)) {
     window.set_label_kind(LabelKind::kExplicit, rules.ignore_index);
   }
   const std::size_t n = window.sequences();
@@ -220,7 +223,8 @@ void store_piece(Window& window, const SampleView& sample, const SampleFacts& fa
   } else {
     copy_ids(ids, piece.length, window.tokens16.extend(piece.length));
   }
-  if (window.label_kind == LabelKind::kLossMask) append_bits(window.bits, sample, piece.first, piece.length, rules);
+  if (window.label_kind == LabelKind::kLossMask)
+    append_bits(window.bits, sample, piece.first, piece.length, rules);
   if (window.label_kind == LabelKind::kExplicit) {
     append_labels(window.labels, sample, piece.first, piece.length, rules);
   }

@@ -25,7 +25,7 @@ struct SampleView {
   std::uint64_t source = 0;
   std::uint32_t length = 0;
   TokenSlice tokens;
-  const std::uint8_t* mask = nullptr;    ///< at most one of mask and labels
+  const std::uint8_t* mask = nullptr;  ///< at most one of mask and labels
   const std::int32_t* labels = nullptr;
   std::int32_t given_tail = 0;           ///< ignore_index = none
   std::span<const ColumnInput> columns;  ///< of the whole batch
@@ -52,7 +52,8 @@ Result<SampleFacts> check_sample(const SampleView& sample, const LabelRules& rul
 /// Targets of the sample as it was given: labels at index 1 or later, and the tail.
 std::uint64_t given_targets(const SampleView& sample, const LabelRules& rules) noexcept;
 /// Targets that its pieces carry.
-std::uint64_t stored_targets(const SampleView& sample, const SampleRun& run, const LabelRules& rules) noexcept;
+std::uint64_t stored_targets(const SampleView& sample, const SampleRun& run,
+                             const LabelRules& rules) noexcept;
 /// stored_targets() > 0, found early.
 bool has_stored_target(const SampleView& sample, const SampleRun& run, const LabelRules& rules) noexcept;
 

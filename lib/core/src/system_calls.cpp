@@ -36,8 +36,6 @@ const SystemCalls& system_calls() noexcept {
   return calls != nullptr ? *calls : kReal;
 }
 const SystemCalls& real_system_calls() noexcept { return kReal; }
-void set_system_calls(const SystemCalls* calls) noexcept {
-  replaced.store(calls, std::memory_order_release);
-}
+void set_system_calls(const SystemCalls* calls) noexcept { replaced.store(calls, std::memory_order_release); }
 
 }  // namespace tokpack::detail

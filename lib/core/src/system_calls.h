@@ -16,7 +16,8 @@ struct SystemCalls {
   ssize_t (*read_at)(int file, void* bytes, std::size_t size, off_t offset);
   int (*sync)(int file);
   int (*lock)(int file, int operation);
-  int (*rename_at)(int old_folder, const char* old_name, int new_folder, const char* new_name, unsigned flags);
+  int (*rename_at)(int old_folder, const char* old_name, int new_folder, const char* new_name,
+                   unsigned flags);
   int (*link_at)(int old_folder, const char* old_name, int new_folder, const char* new_name, int flags);
   int (*unlink_at)(int folder, const char* name, int flags);
 };

@@ -10,10 +10,14 @@ namespace {
 template <typename Visit>
 auto visit_ids(TokenSlice ids, Visit visit) noexcept {
   switch (ids.type) {
-    case TokenInput::Type::kU16: return visit(static_cast<const std::uint16_t*>(ids.data));
-    case TokenInput::Type::kU32: return visit(static_cast<const std::uint32_t*>(ids.data));
-    case TokenInput::Type::kI32: return visit(static_cast<const std::int32_t*>(ids.data));
-    case TokenInput::Type::kI64: break;
+    case TokenInput::Type::kU16:
+      return visit(static_cast<const std::uint16_t*>(ids.data));
+    case TokenInput::Type::kU32:
+      return visit(static_cast<const std::uint32_t*>(ids.data));
+    case TokenInput::Type::kI32:
+      return visit(static_cast<const std::int32_t*>(ids.data));
+    case TokenInput::Type::kI64:
+      break;
   }
   return visit(static_cast<const std::int64_t*>(ids.data));
 }
@@ -77,10 +81,9 @@ void copy_ids(TokenSlice ids, std::size_t count, std::uint32_t* out) noexcept {
   visit_ids(ids, [count, out](const auto* v) { copy(v, count, out); });
 }
 
-LabelScan scan_labels(const std::int32_t* labels, TokenSlice ids, std::size_t count, std::int32_t ignore_index,
-                      std::uint32_t limit) noexcept {
-  return visit_ids(
-      ids, [&](const auto* v) { return scan(labels, v, count, ignore_index, limit); });
+LabelScan scan_labels(const std::int32_t* labels, TokenSlice ids, std::size_t count,
+                      std::int32_t ignore_index, std::uint32_t limit) noexcept {
+  return visit_ids(ids, [&](const auto* v) { return scan(labels, v, count, ignore_index, limit); });
 }
 
 }  // namespace tokpack::detail

@@ -16,11 +16,13 @@ Window::Window(std::span<const ColumnSpec> specs) {
 
 std::int32_t Window::label(std::size_t t, std::int32_t ignore_index) const noexcept {
   switch (label_kind) {
-    case LabelKind::kExplicit: return labels[t];
+    case LabelKind::kExplicit:
+      return labels[t];
     case LabelKind::kLossMask:
       if (!bits.get(t)) return ignore_index;
       break;
-    case LabelKind::kAll: break;
+    case LabelKind::kAll:
+      break;
   }
   return static_cast<std::int32_t>(token(t));
 }
@@ -76,7 +78,8 @@ void Window::append_part(const Window& other, std::size_t i, std::uint64_t start
     ColumnRows& to = columns[c];
     if (from.ragged) {
       const RaggedRange rows = ragged_range(from, i);
-      to.values.append(from.values.data() + rows.first * from.row_bytes, (rows.last - rows.first) * from.row_bytes);
+      to.values.append(from.values.data() + rows.first * from.row_bytes,
+                       (rows.last - rows.first) * from.row_bytes);
       to.ends.push_back((to.ends.empty() ? 0 : to.ends.back()) + rows.last - rows.first);
     } else if (from.scope == Scope::kToken) {
       to.values.append(from.values.data() + start * from.row_bytes, length * from.row_bytes);

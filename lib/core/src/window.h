@@ -88,7 +88,7 @@ struct Window {
   RareValues<std::uint32_t, 0> first_positions;
   RareValues<std::int64_t, kNoTail> tails;
   RareValues<std::uint8_t, 0> times_carried;  ///< out of how many windows
-  GrowArray<std::uint32_t> groups;  ///< empty when there are no groups
+  GrowArray<std::uint32_t> groups;            ///< empty when there are no groups
   // Per token.
   GrowArray<std::uint16_t> tokens16;
   GrowArray<std::uint32_t> tokens32;
@@ -120,7 +120,8 @@ struct Window {
   /// Appends tokens [first, first + length) of sequence `i` of `other`, whose tokens start at `start`; a part
   /// that does not end with its sequence gets the label that follows it as tail label. REQUIRES: equal width
   /// and label kind.
-  void append_part(const Window& other, std::size_t i, std::uint64_t start, Part part, std::int32_t ignore_index);
+  void append_part(const Window& other, std::size_t i, std::uint64_t start, Part part,
+                   std::int32_t ignore_index);
   /// Drops all sequences from `count` on, whose tokens started at `token_count`.
   void truncate(std::size_t count, std::uint64_t token_count);
   void clear() noexcept;

@@ -37,7 +37,8 @@ WindowWriter::WindowWriter(PackSink& sink, const WriterOptions& options)
 
 std::span<const Fragment> WindowWriter::pack(const Packs& packs, std::size_t p) {
   const std::size_t first = packs.first[p], last = packs.first[p + 1];
-  if (plan_options_.strategy == Strategy::kConcat) return std::span(packs.fragments).subspan(first, last - first);
+  if (plan_options_.strategy == Strategy::kConcat)
+    return std::span(packs.fragments).subspan(first, last - first);
   scratch_.clear();
   for (std::size_t k = first; k < last; ++k) {
     scratch_.push_back({packs.order[k], 0, lengths_[packs.order[k]]});
@@ -74,7 +75,8 @@ std::vector<std::uint32_t> WindowWriter::choose_carried(const WindowPair& pair, 
   return choose_dissolved(fills, plan_options_.capacity, pair.carried->tokens + pair.fresh->tokens);
 }
 
-Carry WindowWriter::extract(const WindowPair& pair, const Packs& packs, std::span<const std::uint32_t> carried) {
+Carry WindowWriter::extract(const WindowPair& pair, const Packs& packs,
+                            std::span<const std::uint32_t> carried) {
   next_.clear();
   next_.match(*pair.fresh, ignore_index_);
   if (plan_options_.strategy == Strategy::kConcat) {
@@ -90,15 +92,16 @@ Carry WindowWriter::extract(const WindowPair& pair, const Packs& packs, std::spa
     // In input order, so that ties by position remain ties by source.
     std::vector<std::uint32_t> indices;
     for (const std::uint32_t p : carried) {
-      indices.insert(indices.end(), packs.order.begin() + packs.first[p], packs.order.begin() + packs.first[p + 1]);
+      indices.insert(indices.end(), packs.order.begin() + packs.first[p],
+                     packs.order.begin() + packs.first[p + 1]);
     }
     std::sort(indices.begin(), indices.end());
     for (const std::uint32_t i : indices) {
       const WindowPair::Place place = pair.at(i);
       const bool counts = plan_options_.strategy == Strategy::kBestFit;
       const int times = counts ? place.window->times_carried.get(place.index) + 1 : 0;
-      next_.append_part(*place.window, place.index, place.start, {0, lengths_[i], static_cast<std::uint8_t>(times)},
-                        ignore_index_);
+      next_.append_part(*place.window, place.index, place.start,
+                        {0, lengths_[i], static_cast<std::uint8_t>(times)}, ignore_index_);
     }
   }
   return {next_.tokens, next_.sequences()};

@@ -117,10 +117,12 @@ Result<WriteSummary> Writer::Impl::finish() {
   summary.tokens = counts.tokens;
   summary.targets = counts.targets;
   const std::uint64_t capacity = options.plan.capacity;
-  summary.lower_bound_packs = counts.aligned_tokens / capacity + (counts.aligned_tokens % capacity != 0 ? 1 : 0);
+  summary.lower_bound_packs =
+      counts.aligned_tokens / capacity + (counts.aligned_tokens % capacity != 0 ? 1 : 0);
 
   // Bits that were kept in case a sample would bring labels, and none did.
-  const LabelKind kind = intake.labels_seen() ? std::max(sink.label_kind(), LabelKind::kLossMask) : LabelKind::kAll;
+  const LabelKind kind =
+      intake.labels_seen() ? std::max(sink.label_kind(), LabelKind::kLossMask) : LabelKind::kAll;
   auto file = detail::finish_file(output, sink, options, kind, summary.account.samples_in,
                                   to_json(metadata(summary.account)));
   if (!file) return file.error();

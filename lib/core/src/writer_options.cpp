@@ -36,9 +36,11 @@ Result<void> check_column(const ColumnSpec& column) {
   }
   for (const format::ReservedColumn& reserved : format::kReservedColumns) {
     if (reserved.name != column.name) continue;
-    if (column.type != reserved.type || column.scope != Scope::kSequence || column.width != 1 || column.ragged) {
-      return wrong(name + " is a reserved name: it needs its own element type, scope sequence, width 1, and "
-                          "must not be ragged");
+    if (column.type != reserved.type || column.scope != Scope::kSequence || column.width != 1 ||
+        column.ragged) {
+      return wrong(name +
+                   " is a reserved name: it needs its own element type, scope sequence, width 1, and "
+                   "must not be ragged");
     }
   }
   return {};
@@ -54,14 +56,16 @@ Result<void> check_writer_options(const WriterOptions& options) {
       return wrong("the strategy concat cuts every sample at the capacity: the overlong policy " +
                    std::string(overlong_name(options.overlong)) + " has no meaning with it; leave it out");
     }
-    if (options.groups) return wrong("the strategy concat cuts samples apart and so cannot keep groups together");
+    if (options.groups)
+      return wrong("the strategy concat cuts samples apart and so cannot keep groups together");
   }
   if (options.groups && options.overlong != Overlong::kError && options.overlong != Overlong::kDrop) {
     return wrong("with groups the overlong policy " + std::string(overlong_name(options.overlong)) +
                  " is not possible: a group stays whole. Choose error or drop");
   }
   if (options.overlong > Overlong::kDrop) return wrong("unknown overlong policy");
-  if (options.token_type && *options.token_type != ElementType::kU16 && *options.token_type != ElementType::kU32) {
+  if (options.token_type && *options.token_type != ElementType::kU16 &&
+      *options.token_type != ElementType::kU32) {
     return wrong("the token type must be u16 or u32");
   }
   constexpr std::uint32_t kMostVocabulary = format::kMaxTokenId + 1;
@@ -70,7 +74,8 @@ Result<void> check_writer_options(const WriterOptions& options) {
                  std::to_string(kMostVocabulary));
   }
   if (options.pad_id > format::kMaxTokenId) {
-    return wrong("pad id " + std::to_string(options.pad_id) + " is above " + std::to_string(format::kMaxTokenId));
+    return wrong("pad id " + std::to_string(options.pad_id) + " is above " +
+                 std::to_string(format::kMaxTokenId));
   }
   if (options.token_type == ElementType::kU16 && options.pad_id > 0xffff) {
     return wrong("pad id " + std::to_string(options.pad_id) + " does not fit tokens of type u16; choose u32");
@@ -82,7 +87,8 @@ Result<void> check_writer_options(const WriterOptions& options) {
   std::set<std::string_view> names;
   for (const ColumnSpec& column : options.columns) {
     if (auto ok = check_column(column); !ok) return ok;
-    if (!names.insert(column.name).second) return wrong("column " + quoted(column.name) + " is declared twice");
+    if (!names.insert(column.name).second)
+      return wrong("column " + quoted(column.name) + " is declared twice");
   }
   return {};
 }
@@ -98,20 +104,28 @@ std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept {
 
 std::string_view strategy_name(Strategy strategy) noexcept {
   switch (strategy) {
-    case Strategy::kBestFit: return "best-fit";
-    case Strategy::kNextFit: return "next-fit";
-    case Strategy::kConcat: break;
+    case Strategy::kBestFit:
+      return "best-fit";
+    case Strategy::kNextFit:
+      return "next-fit";
+    case Strategy::kConcat:
+      break;
   }
   return "concat";
 }
 
 std::string_view overlong_name(Overlong overlong) noexcept {
   switch (overlong) {
-    case Overlong::kError: return "error";
-    case Overlong::kSplit: return "split";
-    case Overlong::kTruncate: return "truncate";
-    case Overlong::kTruncateLeft: return "truncate-left";
-    case Overlong::kDrop: break;
+    case Overlong::kError:
+      return "error";
+    case Overlong::kSplit:
+      return "split";
+    case Overlong::kTruncate:
+      return "truncate";
+    case Overlong::kTruncateLeft:
+      return "truncate-left";
+    case Overlong::kDrop:
+      break;
   }
   return "drop";
 }

@@ -87,7 +87,7 @@ TEST_CASE("a column of scope file is read without a pack, and no other is") {
     CHECK(text(whole->values) == "all of it");
     CHECK(reader.file_column(0).error().code == Errc::kColumnRange);
     CHECK(reader.file_column(5).error().code == Errc::kColumnRange);
-    CHECK(reader.pack(0)->column(5).error().code == Errc::kColumnRange);
+    CHECK(reader.pack(0).value().column(5).error().code == Errc::kColumnRange);
   });
 }
 
@@ -95,9 +95,9 @@ TEST_CASE("a section's bytes come whole or in part, and nothing outside of it") 
   in_both_modes([](const Reader& reader) {
     std::size_t later = 0;
     while (reader.layout().sections[later].name_view() != "later") ++later;
-    CHECK(text(reader.section(later)->bytes) == "from the future");
-    CHECK(text(reader.section_part(later, 5, 3)->bytes) == "the");
-    CHECK(reader.section_part(later, 15, 0)->bytes.empty());
+    CHECK(text(reader.section(later).value().bytes) == "from the future");
+    CHECK(text(reader.section_part(later, 5, 3).value().bytes) == "the");
+    CHECK(reader.section_part(later, 15, 0).value().bytes.empty());
     CHECK(reader.section_part(later, 15, 1).error().code == Errc::kOptions);
     CHECK(reader.section_part(later, 1, ~std::uint64_t{0}).error().code == Errc::kOptions);
     CHECK(reader.section(1000).error().code == Errc::kOptions);

@@ -260,11 +260,11 @@ TEST_CASE("ragged offsets that lie are refused with the column of that pack alon
   for (const ReadMode mode : {ReadMode::kMmap, ReadMode::kPread}) {
     auto reader = Reader::open(path, {.mode = mode});
     REQUIRE(reader.ok());
-    const auto column = reader->pack(1)->column(4);
+    const auto column = reader->pack(1).value().column(4);
     REQUIRE_FALSE(column.ok());
     CHECK(column.error().code == Errc::kRaggedOffsets);
-    CHECK(reader->pack(0)->column(4).ok());
-    CHECK(reader->pack(2)->column(4).ok());
+    CHECK(reader->pack(0).value().column(4).ok());
+    CHECK(reader->pack(2).value().column(4).ok());
   }
 }
 

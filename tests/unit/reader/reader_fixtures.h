@@ -59,6 +59,12 @@ inline FileSpec explicit_spec() {
   return spec;
 }
 
+/// Tokens of pack p, 0 when it is refused.
+inline std::size_t token_count(const Reader& reader, std::uint64_t p) {
+  const auto pack = reader.pack(p);
+  return pack.ok() ? pack.value().tokens().size() : 0;
+}
+
 struct Checked {
   std::vector<Finding> findings;
   /// Code names in order.

@@ -27,9 +27,12 @@ Refusal refusal_of(Case c) {
 
 Errc options_error(const WriterOptions& options) {
   const TempDir folder;
-  const auto writer = Writer::create(folder.file("out.tpk"), options);
+  const Errc code = [&] {
+    const auto writer = Writer::create(folder.file("out.tpk"), options);
+    return writer.ok() ? Errc{} : writer.error().code;
+  }();
   CHECK(std::filesystem::is_empty(folder.path()));
-  return writer.ok() ? Errc{} : writer.error().code;
+  return code;
 }
 
 }  // namespace
@@ -55,14 +58,16 @@ TEST_CASE("token ids out of range name sample, position and value") {
     c.options.token_type = ElementType::kU16;
     c.samples.push_back({.tokens = {65536}});
     CHECK(refusal_of(c).detail ==
-          "sample 1: token 0 is 65536, expected at most 65535, since the token type u16 was asked for; choose u32");
+          "sample 1: token 0 is 65536, expected at most 65535, since the token type u16 was asked for; "
+          "choose u32");
   }
 }
 
 TEST_CASE("every id type is checked and kept exactly") {
   const auto pack = [](const TokenInput& tokens) {
     const TempDir folder;
-    auto writer = Writer::create(folder.file("t.tpk"), {.plan = {.capacity = 8}, .vocab_size = 60000, .sync = false});
+    auto writer =
+        Writer::create(folder.file("t.tpk"), {.plan = {.capacity = 8}, .vocab_size = 60000, .sync = false});
     REQUIRE(writer.ok());
     if (!writer->add({.tokens = tokens}).ok()) return Numbers{};
     REQUIRE(std::move(*writer).finish().ok());
@@ -109,7 +114,8 @@ TEST_CASE("samples with and without labels do not mix, unless missing ones are t
   const std::vector<std::int32_t> labels = {-100, 5};
   const auto pack = [&](MissingLabels missing, const std::vector<bool>& with, std::string* detail = nullptr) {
     const TempDir folder;
-    auto writer = Writer::create(folder.file("m.tpk"), {.plan = {.capacity = 8}, .missing_labels = missing, .sync = false});
+    auto writer = Writer::create(folder.file("m.tpk"),
+                                 {.plan = {.capacity = 8}, .missing_labels = missing, .sync = false});
     REQUIRE(writer.ok());
     REQUIRE(writer->add({.tokens = TokenInput()}).ok());  // an empty sample says nothing about labels
     for (const bool labelled : with) {
@@ -126,8 +132,9 @@ TEST_CASE("samples with and without labels do not mix, unless missing ones are t
   };
   std::string detail;
   CHECK(!pack(MissingLabels::kError, {true, false}, &detail));
-  CHECK(detail == "sample 2 has no labels, but the ones before it have some. Give labels to all samples, or let "
-                  "missing ones be trained in full");
+  CHECK(detail ==
+        "sample 2 has no labels, but the ones before it have some. Give labels to all samples, or let "
+        "missing ones be trained in full");
   CHECK(!pack(MissingLabels::kError, {false, true}, &detail));
   CHECK(detail.find("sample 2 has labels, but the ones before it have none") == 0);
 
@@ -175,7 +182,8 @@ TEST_CASE("options that contradict each other are refused before anything is mad
   CHECK(with([](WriterOptions& o) { o.pad_id = 65536, o.token_type = ElementType::kU16; }) == Errc::kOptions);
   CHECK(with([](WriterOptions& o) { o.plan.strategy = Strategy::kConcat, o.overlong = Overlong::kDrop; }) ==
         Errc::kOptions);
-  CHECK(with([](WriterOptions& o) { o.plan.strategy = Strategy::kConcat, o.groups = true; }) == Errc::kOptions);
+  CHECK(with([](WriterOptions& o) { o.plan.strategy = Strategy::kConcat, o.groups = true; }) ==
+        Errc::kOptions);
   CHECK(with([](WriterOptions& o) { o.groups = true, o.overlong = Overlong::kSplit; }) == Errc::kOptions);
   const auto column = [&](const ColumnSpec& spec) {
     return with([&](WriterOptions& o) { o.columns = {spec}; });
@@ -204,7 +212,8 @@ TEST_CASE("source numbers from 2^32 samples on are 64 bits wide, earlier ones to
   const TempDir folder;
   const std::vector<std::uint16_t> tokens = {4, 5};
   const std::uint64_t many = (std::uint64_t{1} << 32) - 1;
-  auto writer = Writer::create(folder.file("s.tpk"), {.plan = {.capacity = 3}, .window_tokens = 1, .sync = false});
+  auto writer =
+      Writer::create(folder.file("s.tpk"), {.plan = {.capacity = 3}, .window_tokens = 1, .sync = false});
   REQUIRE(writer.ok());
   REQUIRE(writer->add({.tokens = TokenInput(std::span(tokens))}).ok());
   writer->count_skipped(many, 7);

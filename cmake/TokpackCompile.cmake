@@ -23,7 +23,8 @@ function(tokpack_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(tokpack_${name} STATIC ${ROOM_SOURCES})
   add_library(tokpack::${name} ALIAS tokpack_${name})
-  set_target_properties(tokpack_${name} PROPERTIES EXPORT_NAME ${name})
+  # Never merged into one source for speed: files of a room may use one name for two local things.
+  set_target_properties(tokpack_${name} PROPERTIES EXPORT_NAME ${name} UNITY_BUILD OFF)
   target_compile_features(tokpack_${name} PUBLIC cxx_std_20)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/*.h")
   target_sources(tokpack_${name} PUBLIC FILE_SET HEADERS

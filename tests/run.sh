@@ -3,7 +3,7 @@
 #
 #   tests/run.sh                all of it: about a quarter of an hour on two cores
 #   tests/run.sh --quick        only the Release build and its tests
-#   tests/run.sh --only STEPS   only these, separated by commas: format shell tidy release asan tsan fuzz
+#   tests/run.sh --only STEPS   only these, separated by commas: format shell tidy release asan tsan fuzz quickstart
 #   tests/run.sh --fuzz-seconds N   fuzzing time over all targets (default 60)
 #   tests/run.sh --skip-setup   without looking for missing packages
 #
@@ -12,7 +12,7 @@
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
-steps=(format shell tidy release asan tsan fuzz)
+steps=(format shell tidy release asan tsan fuzz quickstart)
 setup=true
 fuzz_seconds=60
 while [[ $# -gt 0 ]]; do
@@ -172,6 +172,8 @@ step_fuzz() {
       "build/tests-fuzz/found/$name" "${seeds[@]}"
   done
 }
+
+step_quickstart() { check quickstart tools/quickstart.sh --skip-setup; }
 
 for step in "${steps[@]}"; do
   if ! declare -F "step_$step" >/dev/null; then

@@ -34,7 +34,8 @@ show() {
 
 say "Building the tokpack command in $build"
 mkdir -p "$build" "$out"
-options=(-DCMAKE_BUILD_TYPE=Release -DTOKPACK_BUILD_TESTS=OFF)
+# The command's own sources in few files: half of the build time is the headers that they share.
+options=(-DCMAKE_BUILD_TYPE=Release -DTOKPACK_BUILD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=7)
 if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 log=$build/build.log
 if ! { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; } >"$log" 2>&1; then

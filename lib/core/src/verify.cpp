@@ -22,7 +22,7 @@ format::Bytes bytes_at(const ReaderState& state, std::uint64_t offset, std::uint
   return out;
 }
 
-std::optional<std::uint64_t> pack_of_row(const format::Header& header, Window<std::uint64_t>& offsets,
+std::optional<std::uint64_t> pack_of_row(const format::Header& header, SectionWindow<std::uint64_t>& offsets,
                                          std::uint64_t row) {
   if (header.packs == 0) return std::nullopt;
   std::uint64_t low = 0, high = header.packs;

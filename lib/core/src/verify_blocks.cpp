@@ -174,7 +174,7 @@ class RangeReport {
   VerifyRun& run_;
   const SectionEntry& entry_;
   RangeRule rule_;
-  Window<std::uint64_t> offsets_;
+  SectionWindow<std::uint64_t> offsets_;
 };
 
 std::uint64_t block_length(const SectionEntry& entry, std::uint64_t block) noexcept {

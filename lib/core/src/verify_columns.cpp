@@ -15,7 +15,7 @@ namespace {
 /// The pack that row `row` of a scope belongs to, where its offsets tell.
 std::optional<std::uint64_t> pack_of(const ReaderState& state, Scope scope, std::uint64_t row) {
   if (scope == Scope::kPack) return row < state.layout.header.packs ? std::optional(row) : std::nullopt;
-  Window<std::uint64_t> offsets(
+  SectionWindow<std::uint64_t> offsets(
       state, state.layout.find(scope == Scope::kToken ? SectionKind::kPackTokenOffsets
                                                       : SectionKind::kPackSequenceOffsets));
   return pack_of_row(state.layout.header, offsets, row);
@@ -27,7 +27,7 @@ void check_ragged(VerifyRun& run, const SectionEntry& offsets_entry, const Secti
       values_entry.length /
       (std::uint64_t{format::element_bytes(values_entry.element_type)} * values_entry.width);
   const std::uint64_t entries = offsets_entry.length / sizeof(std::uint64_t);  // rows + 1
-  Window<std::uint64_t> window(run.state, &offsets_entry);
+  SectionWindow<std::uint64_t> window(run.state, &offsets_entry);
   const auto bad = [&](std::uint64_t i, std::string detail) {
     run.add({.code = Errc::kRaggedOffsets,
              .section = std::string(offsets_entry.name_view()),
@@ -61,9 +61,11 @@ void check_ragged(VerifyRun& run, const SectionEntry& offsets_entry, const Secti
 /// Group numbers are 0, 1, 2 ... without a gap, and a group stands in one pack.
 void check_groups(VerifyRun& run, const SectionEntry& entry) {
   const format::Header& header = run.header();
-  Window<std::uint64_t> token_offsets(run.state, run.state.layout.find(SectionKind::kPackTokenOffsets));
-  Window<std::uint64_t> sequence_offsets(run.state, run.state.layout.find(SectionKind::kPackSequenceOffsets));
-  Window<std::uint32_t> groups(run.state, &entry);
+  SectionWindow<std::uint64_t> token_offsets(run.state,
+                                             run.state.layout.find(SectionKind::kPackTokenOffsets));
+  SectionWindow<std::uint64_t> sequence_offsets(run.state,
+                                                run.state.layout.find(SectionKind::kPackSequenceOffsets));
+  SectionWindow<std::uint32_t> groups(run.state, &entry);
   std::vector<bool> seen(
       static_cast<std::size_t>(header.sequences));               // a group has a sequence: numbers are lower
   std::vector<std::pair<std::uint32_t, std::uint64_t>> in_pack;  // group, first sequence

@@ -67,11 +67,11 @@ class SequenceWalk {
   }
 
   const format::Header& header_;
-  Window<std::uint64_t> token_offsets_, sequence_offsets_;
-  Window<std::int32_t> cu_seqlens_;
-  Window<std::uint32_t> narrow_sources_;
-  Window<std::uint64_t> wide_sources_;
-  Window<std::uint32_t> positions_;
+  SectionWindow<std::uint64_t> token_offsets_, sequence_offsets_;
+  SectionWindow<std::int32_t> cu_seqlens_;
+  SectionWindow<std::uint32_t> narrow_sources_;
+  SectionWindow<std::uint64_t> wide_sources_;
+  SectionWindow<std::uint32_t> positions_;
 };
 
 /// A set of sources that never misses one and may take one for another: at most 2 bytes a sequence.
@@ -110,7 +110,7 @@ void report_overlap(VerifyRun& run, const Piece& before, const Piece& piece) {
   const format::SectionEntry* entry = run.state.layout.find(SectionKind::kFirstTokenPositions);
   const bool present = entry != nullptr;
   if (!present) entry = run.state.layout.find(SectionKind::kSources);
-  Window<std::uint64_t> offsets(run.state, run.state.layout.find(SectionKind::kPackSequenceOffsets));
+  SectionWindow<std::uint64_t> offsets(run.state, run.state.layout.find(SectionKind::kPackSequenceOffsets));
   run.add({.code = Errc::kFirstTokenPosition,
            .section = std::string(entry->name_view()),
            .pack = pack_of_row(run.header(), offsets, piece.sequence),

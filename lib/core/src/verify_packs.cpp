@@ -199,21 +199,21 @@ class PackChecker {
 
   const format::Header& header_;
   const ScanKernels& scan_;
-  Window<std::uint64_t> token_offsets_, sequence_offsets_;
-  Window<std::int32_t> cu_seqlens_;
-  Window<std::uint8_t> loss_bits_;
-  Window<std::int32_t> labels_;
-  Window<std::uint32_t> targets_;
-  Window<std::int32_t> tail_labels_;
-  Window<std::uint16_t> narrow_tokens_;
-  Window<std::uint32_t> wide_tokens_;
+  SectionWindow<std::uint64_t> token_offsets_, sequence_offsets_;
+  SectionWindow<std::int32_t> cu_seqlens_;
+  SectionWindow<std::uint8_t> loss_bits_;
+  SectionWindow<std::int32_t> labels_;
+  SectionWindow<std::uint32_t> targets_;
+  SectionWindow<std::int32_t> tail_labels_;
+  SectionWindow<std::uint16_t> narrow_tokens_;
+  SectionWindow<std::uint32_t> wide_tokens_;
 };
 
 /// A file without packs has one entry in each offset section, 0.
 void check_single_entries(VerifyRun& run) {
   for (const SectionKind kind : {SectionKind::kPackTokenOffsets, SectionKind::kPackSequenceOffsets}) {
     const SectionEntry* entry = run.state.layout.find(kind);
-    Window<std::uint64_t> offsets(run.state, entry);
+    SectionWindow<std::uint64_t> offsets(run.state, entry);
     const std::uint64_t only = offsets.at(0, 1)[0];
     if (only == 0) continue;
     run.add({.code = kind == SectionKind::kPackTokenOffsets ? Errc::kPackTokenOffsets

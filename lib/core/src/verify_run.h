@@ -47,9 +47,9 @@ struct VerifyRun {
 
 /// Elements of one section, in place when mapped, else through a buffer that moves along: cheapest in order.
 template <typename T>
-class Window {
+class SectionWindow {
  public:
-  Window(const ReaderState& state, const format::SectionEntry* entry) : state_(&state), entry_(entry) {
+  SectionWindow(const ReaderState& state, const format::SectionEntry* entry) : state_(&state), entry_(entry) {
     if (entry != nullptr && state.mapped()) {
       in_place_ = format::view<T>(state.mapping->bytes(), entry->offset, entry->length / sizeof(T));
     }
@@ -119,7 +119,7 @@ void shared_loop(unsigned threads, std::uint64_t count, const Work& work) {
 }
 
 /// The pack that row `row` of a token or sequence section belongs to; nothing when the offsets do not say so.
-std::optional<std::uint64_t> pack_of_row(const format::Header& header, Window<std::uint64_t>& offsets,
+std::optional<std::uint64_t> pack_of_row(const format::Header& header, SectionWindow<std::uint64_t>& offsets,
                                          std::uint64_t row);
 
 // The parts, in the order in which verify runs them.

@@ -17,6 +17,18 @@
 
 namespace tokpack::detail {
 
+/// What an overlong report says.
+struct OverlongTally {
+  std::uint64_t count = 0, units = 0;  // samples, or groups
+  std::uint64_t longest = 0, longest_source = 0, first_source = 0;
+};
+/// The group whose members are coming.
+struct OpenGroup {
+  std::optional<std::uint64_t> key;
+  std::uint64_t first_source = 0, tokens = 0, members = 0;  // as they count against the capacity
+  Account account;                                          // of its members
+};
+
 class SampleIntake {
  public:
   SampleIntake(const OutputFile& output, const WriterOptions& options, WindowPipeline& pipeline);
@@ -35,16 +47,6 @@ class SampleIntake {
   bool labels_seen() const noexcept { return labels_seen_; }
 
  private:
-  struct OverlongTally {
-    std::uint64_t count = 0, units = 0;  // samples, or groups
-    std::uint64_t longest = 0, longest_source = 0, first_source = 0;
-  };
-  struct OpenGroup {
-    std::optional<std::uint64_t> key;
-    std::uint64_t first_source = 0, tokens = 0, members = 0;  // as they count against the capacity
-    Account account;                                          // of its members
-  };
-
   Result<void> add_one(const SampleView& sample);
   Result<void> settle_label_kind(const SampleView& sample);
   void store(const SampleView& sample, const SampleFacts& facts, const SampleRun& run, Window& window,

@@ -132,7 +132,7 @@ Result<void> SampleIntake::add_one(const SampleView& sample) {
 }
 
 void SampleIntake::begin_group(std::optional<std::uint64_t> key) {
-  group_.emplace();
+  group_ = OpenGroup();  // clang 14 refuses emplace() of a nested aggregate here
   group_->key = key;
   group_->first_source = account_.samples_in;
 }

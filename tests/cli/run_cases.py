@@ -82,7 +82,7 @@ def pattern(expected):
         if line == "...":
             out.append(r"(?:[^\n]*\n)*?")
             continue
-        parts = re.split(r"\{\{(.*?)\}\}", line)
+        parts = re.split(r"\{\{(.*?)\}\}(?!\})", line)
         out.append("".join(part if i % 2 else re.escape(part) for i, part in enumerate(parts)) + r"\n")
     return re.compile("".join(out))
 

@@ -504,8 +504,8 @@ found("account", "samples", "4 samples in, 3 of them accounted for.", accounts(s
 found("account", "tokens", "A dropped token that did not come in.", accounts(tokens_dropped=1))
 found("account", "sequences", "A fragment too many.", accounts(extra_fragments=1))
 found("account", "header", "Adds up, but to 8 tokens; the header has 9.", accounts(tokens_in=8, tokens_stored=8))
-found("account", "missing_fields", "Missing fields count as 0: nothing came in, but the file has tokens.",
-      two_packs(metadata={"account": {}}))
+found("account", "missing_fields", "Missing fields count as 0: 3 samples in, none accounted for.",
+      two_packs(metadata={"account": {"samples_in": 3}}))
 found("account", "wraps", "Adds up modulo 2^64 only.",
       accounts(samples_dropped=(1 << 64) - 1, samples_skipped=1))
 

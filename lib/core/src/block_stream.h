@@ -32,6 +32,7 @@ class BlockStream {
       : output_(&output), in_place_(true), base_(offset) {}
 
   Result<void> append(const void* bytes, std::size_t size) {
+    if (size == 0) return {};  // `bytes` may be null then
     if (size <= kBlock - filled_) [[likely]] {
       std::memcpy(room(size), bytes, size);
       filled_ += size;

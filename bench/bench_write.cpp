@@ -86,8 +86,11 @@ void plain_write(const std::string& path, const Data& data, bool sync) {
 }
 
 WriteSummary pack(const std::string& path, const Data& data, unsigned threads, bool sync) {
-  auto writer = Writer::create(
-      path, {.plan = {.capacity = 4096}, .overlong = Overlong::kSplit, .threads = threads, .force = true, .sync = sync});
+  auto writer = Writer::create(path, {.plan = {.capacity = 4096},
+                                      .overlong = Overlong::kSplit,
+                                      .threads = threads,
+                                      .force = true,
+                                      .sync = sync});
   if (!writer) fail(writer.error().detail);
   constexpr std::size_t kBatch = 256;
   std::size_t token = 0;
@@ -115,7 +118,8 @@ int main(int argc, char** argv) {
     const std::string arg = argv[i];
     const auto value = [&] { return std::string(++i < argc ? argv[i] : ""); };
     if (arg == "--tokens") settings.tokens = std::strtoull(value().c_str(), nullptr, 10);
-    if (arg == "--mean") settings.mean = static_cast<std::uint32_t>(std::strtoul(value().c_str(), nullptr, 10));
+    if (arg == "--mean")
+      settings.mean = static_cast<std::uint32_t>(std::strtoul(value().c_str(), nullptr, 10));
     if (arg == "--folder") settings.folder = value();
     if (arg == "--json") settings.json = value();
     if (arg == "--rounds") settings.rounds = std::atoi(value().c_str());

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <string>
 
@@ -20,7 +21,7 @@ std::size_t terminal_columns() {
 }
 
 std::string clock_time(double seconds) {
-  const auto whole = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 3.6e6) + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::clamp(seconds, 0.0, 3.6e6)));
   if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }

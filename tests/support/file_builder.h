@@ -158,7 +158,8 @@ inline std::int32_t label_of(const SequenceSpec& s, std::size_t i) {
 inline std::uint32_t targets_of(const FileSpec& spec, const std::vector<SequenceSpec>& pack) {
   std::uint32_t targets = 0;
   for (const auto& s : pack) {
-    for (std::size_t i = 1; i < s.tokens.size(); ++i) targets += label_of(s, i) != spec.ignore_index ? 1U : 0U;
+    for (std::size_t i = 1; i < s.tokens.size(); ++i)
+      targets += label_of(s, i) != spec.ignore_index ? 1U : 0U;
     if (spec.tail_labels && s.tail && *s.tail != spec.ignore_index) ++targets;
   }
   return targets;

@@ -69,10 +69,19 @@ class NaiveFile {
   }
   static unsigned bytes_of(unsigned type) {
     switch (type) {
-      case 1: case 10: return 1;
-      case 2: case 7: case 8: return 2;
-      case 3: case 5: case 9: return 4;
-      default: return 8;
+      case 1:
+      case 10:
+        return 1;
+      case 2:
+      case 7:
+      case 8:
+        return 2;
+      case 3:
+      case 5:
+      case 9:
+        return 4;
+      default:
+        return 8;
     }
   }
 
@@ -135,7 +144,8 @@ class NaiveFile {
       if (s.kind != 15) {
         std::vector<std::uint64_t> own;
         for (std::uint64_t b = 0; b < s.length; b += 1 << 20) {
-          own.push_back(XXH3_64bits(image_.data() + s.offset + b, std::min<std::uint64_t>(1 << 20, s.length - b)));
+          own.push_back(
+              XXH3_64bits(image_.data() + s.offset + b, std::min<std::uint64_t>(1 << 20, s.length - b)));
         }
         check_hash(s, own.data(), own.size() * 8);
         blocks.insert(blocks.end(), own.begin(), own.end());
@@ -157,8 +167,8 @@ class NaiveFile {
     require(h.low64 == s.hash_low && h.high64 == s.hash_high, "hash of " + s.name);
   }
   XXH128_hash_t content_digest() const {
-    std::string in = image_.substr(8, 4) + image_.substr(40, 24) + image_.substr(80, 8) + image_.substr(88, 2) +
-                     image_.substr(92, 4);
+    std::string in = image_.substr(8, 4) + image_.substr(40, 24) + image_.substr(80, 8) +
+                     image_.substr(88, 2) + image_.substr(92, 4);
     require(in.size() == 42, "digest fields");
     for (unsigned i = 0; i < section_count; ++i) {
       if (sections[i].kind >= 14) continue;
@@ -171,11 +181,16 @@ class NaiveFile {
 
   std::int64_t element(const NaiveSection& s, std::uint64_t i) const {
     switch (s.element_type) {
-      case 1: return at<std::uint8_t>(s.offset + i);
-      case 2: return at<std::uint16_t>(s.offset + 2 * i);
-      case 3: return at<std::uint32_t>(s.offset + 4 * i);
-      case 5: return at<std::int32_t>(s.offset + 4 * i);
-      default: return at<std::int64_t>(s.offset + 8 * i);
+      case 1:
+        return at<std::uint8_t>(s.offset + i);
+      case 2:
+        return at<std::uint16_t>(s.offset + 2 * i);
+      case 3:
+        return at<std::uint32_t>(s.offset + 4 * i);
+      case 5:
+        return at<std::int32_t>(s.offset + 4 * i);
+      default:
+        return at<std::int64_t>(s.offset + 8 * i);
     }
   }
   const NaiveSection& need(const std::string& name, std::uint64_t bytes) const {
@@ -198,7 +213,8 @@ class NaiveFile {
     require((find("labels") != nullptr) == (label_kind == 2), "labels with another label kind");
     const NaiveSection* positions =
         find("first_token_positions") != nullptr ? &need("first_token_positions", n_sequences * 4) : nullptr;
-    const NaiveSection* tails = find("tail_labels") != nullptr ? &need("tail_labels", n_sequences * 4) : nullptr;
+    const NaiveSection* tails =
+        find("tail_labels") != nullptr ? &need("tail_labels", n_sequences * 4) : nullptr;
     std::uint64_t bits_end = 0;
     for (std::uint64_t p = 0; p < n_packs; ++p) {
       NaivePack pack;
@@ -223,7 +239,8 @@ class NaiveFile {
       if (bits != nullptr) {
         const std::uint64_t next = ((t1 >> 3) + p + 1) << 3;
         for (std::uint64_t bit = bits_end; bit < next; ++bit) {
-          require(((static_cast<unsigned char>(image_[bits->offset + bit / 8]) >> (bit % 8)) & 1) == 0, "padding bit");
+          require(((static_cast<unsigned char>(image_[bits->offset + bit / 8]) >> (bit % 8)) & 1) == 0,
+                  "padding bit");
         }
       }
       for (std::uint64_t i = s0 + p; i <= s1 + p; ++i) pack.cu_seqlens.push_back(element(cu, i));
@@ -238,7 +255,8 @@ class NaiveFile {
     }
   }
 
-  void read_columns(NaivePack& pack, std::uint64_t t0, std::uint64_t t1, std::uint64_t s0, std::uint64_t s1) const {
+  void read_columns(NaivePack& pack, std::uint64_t t0, std::uint64_t t1, std::uint64_t s0,
+                    std::uint64_t s1) const {
     for (std::size_t i = 0; i < sections.size(); ++i) {
       const NaiveSection& s = sections[i];
       const std::uint64_t row = std::uint64_t{bytes_of(s.element_type)} * s.width;

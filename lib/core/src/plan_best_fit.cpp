@@ -4,9 +4,10 @@
 // The pass runs in index order, so a pack is met first at its smallest index, which is when it gets its
 // number; and the sequences of a length reach their cells in index order. Both orders of the plan fall out.
 //
-// Peak memory, the plan included: 4 bytes a sequence for the order, 4 for the cells (one per pack and distinct
-// length, so at most one per sequence), 8 a pack; and a few words a distinct length for classes, cursors and
-// steps (about 1.5 of them per distinct length where nearly all lengths are distinct, else far fewer).
+// Peak memory, the plan included: 4 bytes a sequence for the order, 4 for the cells (one per pack and
+// distinct length, so at most one per sequence), 8 a pack; and a few words a distinct length for classes,
+// cursors and steps (about 1.5 of them per distinct length where nearly all lengths are distinct, else far
+// fewer).
 #include <algorithm>
 #include <array>
 

@@ -28,7 +28,8 @@ Result<Packed> pack_groups(const WriterOptions& options, const Grouped& in, std:
   c.options = options;
   c.options.groups = true;
   for (std::size_t i = 0; i < in.lengths.size(); ++i) {
-    c.samples.push_back({.tokens = Numbers(in.lengths[i], static_cast<std::int64_t>(i)), .group = in.keys[i]});
+    c.samples.push_back(
+        {.tokens = Numbers(in.lengths[i], static_cast<std::int64_t>(i)), .group = in.keys[i]});
   }
   return try_pack(c, batch, folder.file("out.tpk"));
 }
@@ -72,7 +73,8 @@ TEST_CASE("columns of each kind follow their sample through split, carry and upg
         std::vector<ColumnInput> input(4);
         for (std::size_t k = 0; k < 4; ++k) input[k].values = std::as_bytes(std::span(rows[i][k]));
         input[2].offsets = offsets;
-        const auto ok = writer->add({.tokens = TokenInput(std::span<const std::uint32_t>(tokens)), .columns = input});
+        const auto ok =
+            writer->add({.tokens = TokenInput(std::span<const std::uint32_t>(tokens)), .columns = input});
         REQUIRE_MESSAGE(ok.ok(), (ok ? "" : ok.error().detail));
       }
       REQUIRE(std::move(*writer).finish().ok());
@@ -87,7 +89,8 @@ TEST_CASE("columns of each kind follow their sample through split, carry and upg
           CHECK(pack.columns.at("weight")[s] == rows[i][3]);
           for (auto t = pack.cu_seqlens[s]; t < pack.cu_seqlens[s + 1]; ++t) {
             const auto in_sample = static_cast<std::size_t>(t - pack.cu_seqlens[s] + pack.first_positions[s]);
-            CHECK(pack.columns.at("score")[static_cast<std::size_t>(t)] == rows[i][1].substr(4 * in_sample, 4));
+            CHECK(pack.columns.at("score")[static_cast<std::size_t>(t)] ==
+                  rows[i][1].substr(4 * in_sample, 4));
           }
         }
       }
@@ -122,8 +125,9 @@ TEST_CASE("members of a group share a pack and stand in input order; numbers fol
             in.lengths.push_back(static_cast<std::uint32_t>(1 + (g * 5 + m) % 5));
           }
         }
-        const auto packed = pack_groups({.plan = {.capacity = 16}, .window_tokens = window, .threads = threads,
-                                         .sync = false}, in, batch);
+        const auto packed = pack_groups(
+            {.plan = {.capacity = 16}, .window_tokens = window, .threads = threads, .sync = false}, in,
+            batch);
         REQUIRE_MESSAGE(packed.ok(), (packed ? "" : packed.error().detail));
         const NaiveFile file((*packed).image);
         std::size_t seen = 0;
@@ -131,7 +135,8 @@ TEST_CASE("members of a group share a pack and stand in input order; numbers fol
           const auto& group = pack.columns.at("group");
           for (std::size_t s = 0; s < pack.sources.size(); ++s, ++seen) {
             const auto source = static_cast<std::size_t>(pack.sources[s]);
-            CHECK(group[s] == bytes_of(std::vector<std::uint32_t>{static_cast<std::uint32_t>(1000 - in.keys[source])}));
+            CHECK(group[s] ==
+                  bytes_of(std::vector<std::uint32_t>{static_cast<std::uint32_t>(1000 - in.keys[source])}));
             if (source > 0 && in.keys[source - 1] == in.keys[source]) {
               REQUIRE(s > 0);
               CHECK(pack.sources[s - 1] == pack.sources[s] - 1);
@@ -167,7 +172,8 @@ TEST_CASE("a pair whose sum just fits shares a pack; one token more is overlong 
 }
 
 TEST_CASE("a group of more members than a pack may have is overlong") {
-  const auto over = pack_groups({.plan = {.capacity = 10, .max_sequences = 2}, .sync = false}, {{1, 1, 1}, {1, 1, 1}}, 3);
+  const auto over =
+      pack_groups({.plan = {.capacity = 10, .max_sequences = 2}, .sync = false}, {{1, 1, 1}, {1, 1, 1}}, 3);
   REQUIRE(!over.ok());
   CHECK(over.error().code == Errc::kOverlong);
 }
@@ -193,7 +199,8 @@ TEST_CASE("a group keeps its other members when one is empty or has nothing to s
 
 TEST_CASE("add_group packs its batch as one group") {
   const TempDir folder;
-  auto writer = Writer::create(folder.file("g.tpk"), {.plan = {.capacity = 8}, .groups = true, .sync = false});
+  auto writer =
+      Writer::create(folder.file("g.tpk"), {.plan = {.capacity = 8}, .groups = true, .sync = false});
   REQUIRE(writer.ok());
   const std::vector<std::uint32_t> tokens = {1, 2, 3, 4, 5, 6};
   const std::vector<std::uint32_t> lengths = {4, 2};

@@ -7,7 +7,8 @@ using namespace tokpack::test;
 TEST_CASE("random samples under every combination of options come out whole") {
   std::uint64_t seed = 0;
   for (const Strategy strategy : {Strategy::kBestFit, Strategy::kNextFit, Strategy::kConcat}) {
-    for (const Overlong overlong : {Overlong::kSplit, Overlong::kTruncate, Overlong::kTruncateLeft, Overlong::kDrop}) {
+    for (const Overlong overlong :
+         {Overlong::kSplit, Overlong::kTruncate, Overlong::kTruncateLeft, Overlong::kDrop}) {
       if (strategy == Strategy::kConcat && overlong != Overlong::kSplit) continue;
       for (const Form form : {Form::kNone, Form::kMask, Form::kLabels}) {
         for (const bool shifted : {false, true}) {
@@ -18,7 +19,9 @@ TEST_CASE("random samples under every combination of options come out whole") {
               c.form = form;
               c.tails = seed % 3 == 0 && !(shifted && form == Form::kLabels);
               const std::uint32_t alignment = seed % 4 == 0 ? 4 : 1;
-              c.options.plan = {.capacity = 8, .alignment = alignment, .max_sequences = seed % 5 == 0 ? 3u : 0u,
+              c.options.plan = {.capacity = 8,
+                                .alignment = alignment,
+                                .max_sequences = seed % 5 == 0 ? 3u : 0u,
                                 .strategy = strategy};
               c.options.overlong = overlong;
               c.options.label_alignment = shifted ? LabelAlignment::kShifted : LabelAlignment::kAligned;
@@ -30,8 +33,12 @@ TEST_CASE("random samples under every combination of options come out whole") {
               if (c.options.ignore_index == 7) {
                 for (Given& s : c.samples) s.tail = 7;
               }
-              fill(c, {.samples = 40, .longest = 20, .largest_id = seed % 2 == 0 ? 70000 : 300,
-                       .explicit_labels = seed % 3 != 0}, seed);
+              fill(c,
+                   {.samples = 40,
+                    .longest = 20,
+                    .largest_id = seed % 2 == 0 ? 70000 : 300,
+                    .explicit_labels = seed % 3 != 0},
+                   seed);
               CAPTURE(seed);
               const Packed one = pack_all(c, 0);
               check_packed(c, one);
@@ -82,13 +89,16 @@ TEST_CASE("under error the report counts the overlong samples and nothing is lef
   const TempDir folder;
   Case c;
   c.options.plan.capacity = 4;
-  for (const std::size_t n : std::vector<std::size_t>{3, 5, 4, 9, 0, 2}) c.samples.push_back({.tokens = Numbers(n, 1)});
+  for (const std::size_t n : std::vector<std::size_t>{3, 5, 4, 9, 0, 2})
+    c.samples.push_back({.tokens = Numbers(n, 1)});
   const auto packed = try_pack(c, 0, folder.file("out.tpk"));
   REQUIRE(!packed.ok());
   CHECK(packed.error().code == Errc::kOverlong);
   CHECK(packed.error().detail ==
-        "2 of 5 samples exceed the capacity of 4 tokens: the first starts at sample 1, the longest has 9 tokens "
-        "(sample 3). Nothing was written; raise the capacity, or choose split, truncate, truncate-left or drop");
+        "2 of 5 samples exceed the capacity of 4 tokens: the first starts at sample 1, the longest has 9 "
+        "tokens "
+        "(sample 3). Nothing was written; raise the capacity, or choose split, truncate, truncate-left or "
+        "drop");
   CHECK(std::filesystem::is_empty(folder.path()));
 }
 

@@ -32,7 +32,8 @@ std::vector<std::vector<std::int32_t>> numbered(const std::vector<std::int32_t>&
   std::vector<std::vector<std::int32_t>> out;
   for (std::size_t k = 0; k < lengths.size(); ++k) {
     auto& sample = out.emplace_back();
-    for (std::int32_t j = 0; j < lengths[k]; ++j) sample.push_back(100 * (static_cast<std::int32_t>(k) + 1) + j);
+    for (std::int32_t j = 0; j < lengths[k]; ++j)
+      sample.push_back(100 * (static_cast<std::int32_t>(k) + 1) + j);
   }
   return out;
 }
@@ -70,8 +71,8 @@ TEST_CASE("concat cuts at the capacity and keeps the label of the cut as tail la
 
 TEST_CASE("input-target stores the last token of each sample only as its tail label") {
   WriteSummary summary;
-  const NaiveFile file =
-      pack({.plan = {.capacity = 8}, .tail = Tail::kInputTarget}, {{10, 11, 12}, {20, 21}, {30}}, {}, &summary);
+  const NaiveFile file = pack({.plan = {.capacity = 8}, .tail = Tail::kInputTarget},
+                              {{10, 11, 12}, {20, 21}, {30}}, {}, &summary);
   REQUIRE(file.packs.size() == 1);
   CHECK(file.packs[0].tokens == Numbers{10, 11, 20});
   CHECK(file.packs[0].cu_seqlens == Numbers{0, 2, 3});

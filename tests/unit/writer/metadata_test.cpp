@@ -1,6 +1,6 @@
 // The metadata's JSON: canonical, strict when read, and what the writer puts into it.
-#include "model.h"
 #include "tokpack/core/metadata.h"
+#include "model.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -31,15 +31,19 @@ TEST_CASE("metadata is written with sorted keys, without spaces, and reads back"
   m.window = ~std::uint64_t{0};
   m.user = {{"z", "\xc3\xa9\n"}, {"a", "1"}};
   const std::string json = to_json(m);
-  CHECK(json ==
-        "{\"account\":{\"extra_fragments\":0,\"labels_lost\":0,\"samples_dropped\":0,\"samples_empty\":0,"
-        "\"samples_held_out\":0,\"samples_in\":3,\"samples_packed\":0,\"samples_skipped\":0,\"samples_split\":0,"
-        "\"samples_truncated\":0,\"samples_without_targets\":0,\"sequences\":0,\"tokens_dropped\":0,"
-        "\"tokens_held_out\":0,\"tokens_in\":0,\"tokens_skipped\":0,\"tokens_stored\":0,\"tokens_target_only\":0},"
-        "\"eos_id\":-1,\"inputs\":[{\"first_sample\":0,\"name\":\"a.jsonl\",\"samples\":2},{\"first_sample\":2,"
-        "\"name\":\"b\",\"samples\":1}],\"overlong\":\"split\",\"planner_version\":1,\"roles\":[\"chosen\","
-        "\"rejected\"],\"strategy\":\"best-fit\",\"tail\":\"none\",\"tokenizer\":{\"name\":\"gpt2\"},\"tool\":\"t\","
-        "\"user\":{\"a\":\"1\",\"z\":\"\xc3\xa9\\n\"},\"window\":\"all\"}");
+  CHECK(
+      json ==
+      "{\"account\":{\"extra_fragments\":0,\"labels_lost\":0,\"samples_dropped\":0,\"samples_empty\":0,"
+      "\"samples_held_out\":0,\"samples_in\":3,\"samples_packed\":0,\"samples_skipped\":0,\"samples_split\":"
+      "0,"
+      "\"samples_truncated\":0,\"samples_without_targets\":0,\"sequences\":0,\"tokens_dropped\":0,"
+      "\"tokens_held_out\":0,\"tokens_in\":0,\"tokens_skipped\":0,\"tokens_stored\":0,\"tokens_target_only\":"
+      "0},"
+      "\"eos_id\":-1,\"inputs\":[{\"first_sample\":0,\"name\":\"a.jsonl\",\"samples\":2},{\"first_sample\":2,"
+      "\"name\":\"b\",\"samples\":1}],\"overlong\":\"split\",\"planner_version\":1,\"roles\":[\"chosen\","
+      "\"rejected\"],\"strategy\":\"best-fit\",\"tail\":\"none\",\"tokenizer\":{\"name\":\"gpt2\"},\"tool\":"
+      "\"t\","
+      "\"user\":{\"a\":\"1\",\"z\":\"\xc3\xa9\\n\"},\"window\":\"all\"}");
   const auto back = parse_metadata(json);
   REQUIRE(back.ok());
   CHECK(to_json(back.value()) == json);

@@ -188,7 +188,8 @@ inline void check_packed(const Case& c, const Packed& packed) {
       pack_targets += f.tail != none ? 1 : 0;
       const auto length = static_cast<std::uint64_t>(last - first);
       longest = std::max(longest, length);
-      aligned += (length + c.options.plan.alignment - 1) / c.options.plan.alignment * c.options.plan.alignment;
+      aligned +=
+          (length + c.options.plan.alignment - 1) / c.options.plan.alignment * c.options.plan.alignment;
       by_source[pack.sources[s]].push_back(std::move(f));
     }
     CHECK(aligned <= c.options.plan.capacity);
@@ -281,9 +282,11 @@ inline void fill(Case& c, const Shape& shape, std::uint64_t seed) {
     if (c.form == Form::kLabels) {
       for (std::int64_t t = 0; t < n; ++t) {
         const std::int64_t beside = c.options.label_alignment == LabelAlignment::kShifted ? t + 1 : t;
-        auto label = static_cast<std::int32_t>(beside < n ? s.tokens[static_cast<std::size_t>(beside)] : below(50));
+        auto label =
+            static_cast<std::int32_t>(beside < n ? s.tokens[static_cast<std::size_t>(beside)] : below(50));
         if (all_ignored || below(3) == 0) label = c.options.ignore_index;
-        if (shape.explicit_labels && below(20) == 0) label = static_cast<std::int32_t>(below(shape.largest_id));
+        if (shape.explicit_labels && below(20) == 0)
+          label = static_cast<std::int32_t>(below(shape.largest_id));
         s.labels.push_back(label);
       }
     }

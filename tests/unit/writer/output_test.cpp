@@ -37,7 +37,9 @@ Case large_case() {
     Given& s = c.samples.emplace_back();
     for (std::int64_t t = 0; t < 100 + i % 600; ++t) {
       s.tokens.push_back((i * 31 + t) % 5000 + (i > 900 && t == 0 ? 65536 : 0));
-      s.labels.push_back(i > 1100 && t == 3 ? 7 : t % 3 == 0 ? -100 : static_cast<std::int32_t>(s.tokens.back()));
+      s.labels.push_back(i > 1100 && t == 3 ? 7
+                         : t % 3 == 0       ? -100
+                                            : static_cast<std::int32_t>(s.tokens.back()));
     }
   }
   return c;
@@ -62,8 +64,9 @@ struct Failing {
         return now() ? (errno = EIO, -1) : detail::real_system_calls().lock(file, operation);
       },
       [](int old_folder, const char* old_name, int new_folder, const char* new_name, unsigned flags) {
-        return now() ? (errno = EIO, -1)
-                     : detail::real_system_calls().rename_at(old_folder, old_name, new_folder, new_name, flags);
+        return now()
+                   ? (errno = EIO, -1)
+                   : detail::real_system_calls().rename_at(old_folder, old_name, new_folder, new_name, flags);
       },
       [](int old_folder, const char* old_name, int new_folder, const char* new_name, int flags) {
         return now() ? (errno = EIO, -1)

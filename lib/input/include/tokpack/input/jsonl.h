@@ -19,7 +19,7 @@ struct JsonlOptions {
   bool u16_only = false;         ///< ids must be below 65,536
   std::int32_t ignore_index = kDefaultIgnoreIndex;
   MissingLabels missing_labels = MissingLabels::kError;
-  std::string group_field = "group";  ///< empty: no groups
+  std::string group_field = "group";       ///< empty: no groups
   std::vector<std::string> mask_fields{};  ///< besides the three known names
   std::vector<ColumnSpec> columns{};       ///< declared: every record must have the field
   unsigned threads = 1;

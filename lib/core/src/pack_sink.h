@@ -44,8 +44,8 @@ struct SinkCounts {
 
 class PackSink {
  public:
-  PackSink(const OutputFile& output, std::uint64_t tokens_offset, std::span<const ColumnSpec> columns,
-           bool groups, std::int32_t ignore_index, std::uint32_t alignment);
+  /// Tokens begin as u32 where the options ask for it, so that a file without any has that type too.
+  PackSink(const OutputFile& output, std::uint64_t tokens_offset, const WriterOptions& options);
 
   /// Appends one pack. REQUIRES: both windows of the pair have the sink's width and label kind.
   Result<void> write_pack(const WindowPair& sequences, std::span<const Fragment> pack);

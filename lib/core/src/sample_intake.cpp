@@ -5,6 +5,7 @@
 #include <string>
 
 #include "batch_check.h"
+#include "writer_options.h"
 
 namespace tokpack::detail {
 
@@ -22,7 +23,7 @@ SampleIntake::SampleIntake(const OutputFile& output, const WriterOptions& option
   if (options.token_type == ElementType::kU16) {
     label_rules_.largest_token = std::min(label_rules_.largest_token, std::uint32_t{0xffff});
   }
-  wide_ = options.token_type == ElementType::kU32 || options.pad_id > 0xffff;
+  wide_ = starts_wide(options);
   // Until a sample brings labels nobody knows whether any will: bits are kept, and left out at the end.
   if (options.missing_labels == MissingLabels::kTrain) label_kind_ = LabelKind::kLossMask;
 }

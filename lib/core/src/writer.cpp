@@ -46,8 +46,7 @@ struct Writer::Impl {
   Impl(const WriterOptions& given, detail::OutputFile file)
       : options(given),
         output(std::move(file)),
-        sink(output, detail::planned_header_bytes(options), options.columns, options.groups,
-             options.ignore_index, options.plan.alignment),
+        sink(output, detail::planned_header_bytes(options), options),
         pipeline(sink, options),
         intake(output, options, pipeline) {}
 

@@ -102,6 +102,10 @@ std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept {
   return std::clamp<std::uint64_t>(window_tokens / kTokensPerWindowSequence, 1, kMostWindowSequences);
 }
 
+bool starts_wide(const WriterOptions& options) noexcept {
+  return options.token_type == ElementType::kU32 || options.pad_id > 0xffff;
+}
+
 std::string_view strategy_name(Strategy strategy) noexcept {
   switch (strategy) {
     case Strategy::kBestFit:

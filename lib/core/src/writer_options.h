@@ -17,6 +17,9 @@ std::uint64_t effective_window(const WriterOptions& options) noexcept;
 /// Most sequences of a window.
 std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept;
 
+/// True when the tokens are u32 whatever the ids: asked for, or the pad id needs it.
+bool starts_wide(const WriterOptions& options) noexcept;
+
 std::string_view strategy_name(Strategy strategy) noexcept;
 std::string_view overlong_name(Overlong overlong) noexcept;
 std::string_view tail_name(Tail tail) noexcept;

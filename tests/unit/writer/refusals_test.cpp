@@ -208,6 +208,26 @@ TEST_CASE("a pad id that needs u32 makes the tokens u32") {
   CHECK(NaiveFile(pack_all(c).image).token_type == 3);
 }
 
+TEST_CASE("a file without any token has the token type that was asked for or that the pad id needs") {
+  for (const bool padded : {false, true}) {
+    CAPTURE(padded);
+    Case c;
+    c.options.plan.capacity = 8;
+    if (padded) {
+      c.options.pad_id = 100000;
+    } else {
+      c.options.token_type = ElementType::kU32;
+    }
+    c.samples = {{}, {}};
+    const TempDir folder;
+    REQUIRE(try_pack(c, 0, folder.file("empty.tpk")).ok());
+    const auto reader = Reader::open(folder.file("empty.tpk"));
+    REQUIRE_MESSAGE(reader.ok(), (reader ? "" : reader.error().detail));
+    CHECK(reader->header().token_type == 3);
+    CHECK(reader->header().pad_id == c.options.pad_id);
+  }
+}
+
 TEST_CASE("source numbers from 2^32 samples on are 64 bits wide, earlier ones too") {
   const TempDir folder;
   const std::vector<std::uint16_t> tokens = {4, 5};

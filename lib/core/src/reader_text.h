@@ -12,6 +12,8 @@ namespace tokpack::detail {
 /// than 200 bytes is cut, so that no name from a file or a shell reaches a terminal as it stands.
 std::string quoted(std::string_view text);
 
+bool is_utf8(std::string_view text) noexcept;
+
 /// kIo: "cannot WHAT 'path': system words (call)".
 Error system_error(std::string_view what, std::string_view path, std::string_view call, int error_number);
 

@@ -201,7 +201,14 @@ void Writer::count_held_out(std::uint64_t samples, std::uint64_t tokens) {
 }
 
 void Writer::set_roles(std::vector<std::string> names) {
-  if (impl_) impl_->roles = std::move(names);
+  if (!impl_) return;
+  (void)impl_->guarded([&]() -> Result<void> {
+    for (const std::string& name : names) {
+      if (auto ok = detail::check_text("the role", name); !ok) return ok;
+    }
+    impl_->roles = std::move(names);
+    return {};
+  });
 }
 
 std::uint64_t Writer::samples_in() const noexcept { return impl_ ? impl_->intake.account().samples_in : 0; }

@@ -48,6 +48,11 @@ Result<void> check_column(const ColumnSpec& column) {
 
 }  // namespace
 
+Result<void> check_text(const std::string& what, std::string_view text) {
+  if (is_utf8(text)) return {};
+  return wrong(what + " is " + quoted(text) + ", which is not UTF-8; metadata holds UTF-8 alone");
+}
+
 Result<void> check_writer_options(const WriterOptions& options) {
   if (auto ok = check_plan_options(options.plan); !ok) return ok;
   if (options.plan.strategy == Strategy::kConcat) {
@@ -82,6 +87,12 @@ Result<void> check_writer_options(const WriterOptions& options) {
   }
   if (options.columns.size() >= format::max_sections(format::kMaxHeaderBytes) / 2) {
     return wrong(std::to_string(options.columns.size()) + " columns are more than a file can hold");
+  }
+  if (auto ok = check_text("the tokenizer name", options.tokenizer_name); !ok) return ok;
+  if (auto ok = check_text("the tokenizer sha256", options.tokenizer_sha256); !ok) return ok;
+  for (const auto& [key, value] : options.user) {
+    if (auto ok = check_text("the metadata key", key); !ok) return ok;
+    if (auto ok = check_text("the metadata value of " + quoted(key), value); !ok) return ok;
   }
   if (options.threads == 0 || options.threads > kMostThreads) return wrong("threads must be 1 to 4096");
   std::set<std::string_view> names;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "tokpack/core/writer.h"
@@ -11,6 +12,8 @@
 namespace tokpack::detail {
 
 Result<void> check_writer_options(const WriterOptions& options);
+/// Text for the metadata is UTF-8. `what` names it in the message.
+Result<void> check_text(const std::string& what, std::string_view text);
 
 /// Tokens of a window: the option, or its default.
 std::uint64_t effective_window(const WriterOptions& options) noexcept;

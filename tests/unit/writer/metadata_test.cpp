@@ -120,6 +120,34 @@ TEST_CASE("the writer's metadata names inputs by base name, with their samples")
   CHECK(m.bos_id == 1);
 }
 
+TEST_CASE("texts for the metadata that are no UTF-8 are refused and shown escaped") {
+  const TempDir folder;
+  const auto refusal = [&](auto change) {
+    WriterOptions options{.plan = {.capacity = 8}, .sync = false};
+    change(options);
+    const auto writer = Writer::create(folder.file("u.tpk"), options);
+    if (writer) return std::string();
+    CHECK(writer.error().code == Errc::kOptions);
+    return writer.error().detail;
+  };
+  CHECK(refusal([](WriterOptions& o) { o.user["a\xff"] = "1"; }) ==
+        "the metadata key is 'a\\xff', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.user["a"] = "\xc3"; }) ==
+        "the metadata value of 'a' is '\\xc3', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.tokenizer_name = "\xed\xa0\x80"; }) ==  // a surrogate
+        "the tokenizer name is '\\xed\\xa0\\x80', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.tokenizer_sha256 = "\xc0\xaf"; }) != "");      // overlong
+  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x90\x80\x80"] = ""; }) != "");      // above U+10FFFF
+  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x8f\xbf\xbf"] = "\xc2\x80\n"; }) == "");
+
+  auto writer = Writer::create(folder.file("r.tpk"), {.plan = {.capacity = 8}, .sync = false});
+  REQUIRE(writer.ok());
+  writer->set_roles({"chosen", "\xfe"});
+  const auto done = std::move(*writer).finish();
+  REQUIRE(!done.ok());
+  CHECK(done.error().code == Errc::kOptions);
+}
+
 TEST_CASE("an account that does not add up is told from one that does, without wrapping") {
   Account a;
   CHECK(adds_up(a));

@@ -38,7 +38,8 @@ struct Metadata {
   std::map<std::string, std::string> user;
 };
 
-/// Canonical JSON. Deterministic: equal metadata, equal bytes.
+/// Canonical JSON. Deterministic: equal metadata, equal bytes. REQUIRES: the keys of `user` are UTF-8; in other
+/// texts bytes that are not become U+FFFD.
 std::string to_json(const Metadata& metadata);
 
 /// Reads canonical JSON of at most kMaxMetadataBytes. Refuses duplicate keys, floats, depth above 16, invalid

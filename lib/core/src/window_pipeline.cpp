@@ -46,7 +46,8 @@ bool WindowPipeline::fits(std::uint64_t tokens, std::uint64_t sequences) {
     if (room_for(most_carried_tokens(previous_tokens_, capacity_), previous_sequences_)) return true;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return carry_.has_value() || error_.has_value(); });
-    return !carry_ || room_for(carry_->tokens, carry_->sequences);
+    // A worker that failed before it knew the carry: closing the window reports its error.
+    return carry_ && room_for(carry_->tokens, carry_->sequences);
   }
   return room_for(carry_->tokens, carry_->sequences);
 }

@@ -134,6 +134,28 @@ TEST_CASE("a system call that fails, whichever it is, gives a clear error and le
   CHECK(good.image.size() > 0);
 }
 
+TEST_CASE("an error of the worker stops the writer at the next full window") {
+  auto calls = detail::real_system_calls();
+  calls.read_at = [](int, void*, std::size_t, off_t) -> ssize_t { return errno = EIO, -1; };  // widening reads
+  const UseCalls use(calls);
+  const TempDir folder;
+  auto writer = Writer::create(folder.file("out.tpk"),
+                               {.plan = {.capacity = 64}, .window_tokens = 1 << 20, .threads = 2, .sync = false});
+  REQUIRE(writer.ok());
+  const std::vector<std::uint32_t> narrow(64, 1), wide(64, 70000);
+  std::size_t added = 0;
+  constexpr std::size_t kWindow = (1 << 20) / 64, kMost = 20 * kWindow;
+  Result<void> ok;
+  while (ok && added < kMost) {
+    ok = writer->add({.tokens = TokenInput(std::span(added < 2 * kWindow ? narrow : wide))});
+    ++added;
+  }
+  REQUIRE(!ok.ok());
+  CHECK(ok.error().code == Errc::kIo);
+  CHECK(added < 8 * kWindow);
+  CHECK(entries(folder.path()) == 0);
+}
+
 TEST_CASE("a file-size limit at any point gives a clear error and leaves nothing, the old output intact") {
   const Case c = [] {
     Case made = large_case();

@@ -122,7 +122,13 @@ Result<void> SampleIntake::add_one(const SampleView& sample) {
     return {};
   }
   if (group_) {
-    store(sample, *facts, run, stage_, account);
+    if (is_over(*group_)) {
+      stage_.clear();
+      account.samples_dropped += 1;
+      account.tokens_dropped += sample.length;
+    } else {
+      store(sample, *facts, run, stage_, account);
+    }
     return {};
   }
   auto window = pipeline_->window_for(run.stored, run.pieces);
@@ -138,13 +144,17 @@ void SampleIntake::begin_group(std::optional<std::uint64_t> key) {
   group_->first_source = account_.samples_in;
 }
 
+bool SampleIntake::is_over(const OpenGroup& group) const noexcept {
+  const std::uint32_t limit = options_->plan.max_sequences;
+  return group.tokens > options_->plan.capacity || (limit != 0 && group.members > limit);
+}
+
 Result<void> SampleIntake::end_group() {
   if (!group_) return {};
   const OpenGroup group = *group_;
   group_.reset();
   Account part = group.account;
-  const std::uint32_t limit = options_->plan.max_sequences;
-  const bool over = group.tokens > options_->plan.capacity || (limit != 0 && group.members > limit);
+  const bool over = is_over(group);
   overlong_.units += group.members != 0 ? 1 : 0;
   if (over && options_->overlong == Overlong::kError) tally(group.first_source, group.tokens);
   if (over || stopped()) {

@@ -84,10 +84,13 @@ void SampleIntake::store(const SampleView& sample, const SampleFacts& facts, con
   account.samples_split += run.pieces > 1 ? 1 : 0;
   account.samples_truncated += run.truncated ? 1 : 0;
   account.samples_without_targets += has_target ? 0 : 1;
+  // Given targets less stored ones. Of a sample that is not cut only these two can be lost: what would follow
+  // the last token where that token is itself only a target, and a target without an id.
   if (run.truncated) {
     account.labels_lost += given_targets(sample, label_rules_) - stored_targets(sample, run, label_rules_);
-  } else if (target_only != 0 && sample.given_tail != label_rules_.ignore_index) {
-    account.labels_lost += 1;  // the label after the last token, which is not stored itself
+  } else {
+    if (target_only != 0 && sample.given_tail != label_rules_.ignore_index) account.labels_lost += 1;
+    if (has_nameless_target(sample, label_rules_)) account.labels_lost += 1;
   }
 }
 

@@ -1,8 +1,7 @@
 // Columns of every scope and groups: rows go with their sequences, groups stay together.
 #include <cstring>
-#include <set>
-
 #include <fstream>
+#include <set>
 
 #include "model.h"
 

@@ -30,7 +30,9 @@ namespace tokpack {
 
 enum class LabelAlignment : std::uint8_t {
   kAligned,  ///< label[i] belongs to token i
-  kShifted,  ///< given[i] is what position i predicts: stored as label[i+1], the last as the tail label
+  /// given[i] is what position i predicts: stored as label[i+1], the last as the tail label. A mask has no id
+  /// for its last: where that is 1 and no tail label is given, the target is counted in labels_lost.
+  kShifted,
 };
 enum class MissingLabels : std::uint8_t { kError, kTrain };
 enum class Tail : std::uint8_t {

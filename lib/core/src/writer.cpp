@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "batch_check.h"
 #include "file_finish.h"
 #include "output_file.h"
 #include "pack_sink.h"
@@ -158,10 +159,7 @@ Error finished() {
 Result<void> Writer::add(const Sample& sample) {
   if (!impl_) return finished();
   return impl_->guarded([&]() -> Result<void> {
-    if (sample.tokens.size() > 0xffffffffu) {
-      return Error{Errc::kTooLarge, Error::kNoOffset,
-                   "sample " + std::to_string(samples_in()) + " has more than 4294967295 tokens"};
-    }
+    if (auto ok = detail::check_sample_length(sample.tokens.size(), samples_in()); !ok) return ok;
     const auto length = static_cast<std::uint32_t>(sample.tokens.size());
     Batch batch;
     batch.tokens = sample.tokens;

@@ -1,4 +1,6 @@
 // What the writer refuses, and that it says which sample, where and what. Nothing is left behind.
+#include <sys/mman.h>
+
 #include "model.h"
 
 using namespace tokpack;
@@ -226,6 +228,27 @@ TEST_CASE("a file without any token has the token type that was asked for or tha
     CHECK(reader->header().token_type == 3);
     CHECK(reader->header().pad_id == c.options.pad_id);
   }
+}
+
+TEST_CASE("a sample whose positions do not fit 31 bits is refused, alone or in a batch") {
+  constexpr std::size_t kTokens = std::size_t{1} << 31;
+  // Pages that are never touched, or all one page of zeros.
+  void* zeros = ::mmap(nullptr, kTokens * 2, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(zeros != MAP_FAILED);
+  const TokenInput tokens(std::span(static_cast<const std::uint16_t*>(zeros), kTokens));
+  const std::vector<std::uint32_t> lengths = {std::uint32_t{1} << 31};
+  const TempDir folder;
+  for (const bool alone : {true, false}) {
+    auto writer = Writer::create(folder.file("l.tpk"),
+                                 {.plan = {.capacity = 8}, .overlong = Overlong::kDrop, .sync = false});
+    REQUIRE(writer.ok());
+    const auto ok = alone ? writer->add({.tokens = tokens}) : writer->add_batch({.tokens = tokens, .lengths = lengths});
+    REQUIRE(!ok.ok());
+    CHECK(ok.error().code == Errc::kTooLarge);
+    CHECK(ok.error().detail ==
+          "sample 0 has 2147483648 tokens; at most 2147483647 are possible. Cut it into several samples");
+  }
+  ::munmap(zeros, kTokens * 2);
 }
 
 TEST_CASE("source numbers from 2^32 samples on are 64 bits wide, earlier ones too") {

@@ -155,8 +155,9 @@ std::optional<Error> read_fields(const Json& json, Metadata& out) {
   fields.integer(json, "planner_version", out.planner_version);
   if (const Json* account = fields.object(json, "account")) {
     Fields inner("account.");
+    Account& read = out.account.emplace();
     for (const AccountField& field : kAccountFields) {
-      inner.integer(*account, std::string(field.name).c_str(), out.account.*field.member);
+      inner.integer(*account, std::string(field.name).c_str(), read.*field.member);
     }
     if (inner.error) return inner.error;
   }
@@ -202,9 +203,12 @@ std::optional<Error> read_fields(const Json& json, Metadata& out) {
 
 std::string to_json(const Metadata& metadata) {
   Json json = Json::object();
-  Json& account = json["account"];
-  for (const AccountField& field : kAccountFields)
-    account[std::string(field.name)] = metadata.account.*field.member;
+  if (metadata.account) {
+    Json& account = json["account"];
+    for (const AccountField& field : kAccountFields) {
+      account[std::string(field.name)] = (*metadata.account).*field.member;
+    }
+  }
   if (metadata.bos_id) json["bos_id"] = *metadata.bos_id;
   if (metadata.eos_id) json["eos_id"] = *metadata.eos_id;
   json["inputs"] = Json::array();

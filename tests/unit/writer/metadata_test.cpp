@@ -18,7 +18,7 @@ std::uint64_t refused_at(std::string_view text) {
 
 TEST_CASE("metadata is written with sorted keys, without spaces, and reads back") {
   Metadata m;
-  m.account.samples_in = 3;
+  m.account.emplace().samples_in = 3;
   m.eos_id = -1;
   m.inputs = {{"a.jsonl", 0, 2}, {"b", 2, 1}};
   m.overlong = "split";
@@ -45,6 +45,12 @@ TEST_CASE("metadata is written with sorted keys, without spaces, and reads back"
   CHECK(to_json(back.value()) == json);
   CHECK(back.value().window == ~std::uint64_t{0});
   CHECK(back.value().eos_id == -1);
+  CHECK(back.value().account == m.account);
+
+  m.account.reset();  // absent, which is not the same as zeros
+  CHECK(to_json(m).find("account") == std::string::npos);
+  CHECK(!parse_metadata(to_json(m)).value().account);
+  CHECK(parse_metadata("{\"account\":{}}").value().account == Account{});
 }
 
 TEST_CASE("metadata that is not canonical is refused where it differs") {

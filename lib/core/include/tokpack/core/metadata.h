@@ -27,7 +27,7 @@ struct MetadataInput {
 };
 
 struct Metadata {
-  Account account;
+  std::optional<Account> account;
   std::optional<std::int64_t> bos_id, eos_id;
   std::vector<MetadataInput> inputs;
   std::string overlong, strategy, tail, tool;

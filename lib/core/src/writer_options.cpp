@@ -4,6 +4,7 @@
 #include <set>
 
 #include "descriptor.h"
+#include "file_finish.h"
 #include "tokpack/format/parse.h"
 
 namespace tokpack::detail {
@@ -85,8 +86,10 @@ Result<void> check_writer_options(const WriterOptions& options) {
   if (options.token_type == ElementType::kU16 && options.pad_id > 0xffff) {
     return wrong("pad id " + std::to_string(options.pad_id) + " does not fit tokens of type u16; choose u32");
   }
-  if (options.columns.size() >= format::max_sections(format::kMaxHeaderBytes) / 2) {
-    return wrong(std::to_string(options.columns.size()) + " columns are more than a file can hold");
+  if (planned_header_bytes(options) > format::kMaxHeaderBytes) {
+    return wrong(std::to_string(options.columns.size()) + " columns are more than a file can hold: it has room for " +
+                 std::to_string(format::max_sections(format::kMaxHeaderBytes)) +
+                 " sections, and a ragged column takes two");
   }
   if (auto ok = check_text("the tokenizer name", options.tokenizer_name); !ok) return ok;
   if (auto ok = check_text("the tokenizer sha256", options.tokenizer_sha256); !ok) return ok;

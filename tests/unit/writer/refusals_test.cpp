@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "model.h"
+#include "writer_options.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -200,6 +201,17 @@ TEST_CASE("options that contradict each other are refused before anything is mad
   CHECK(column({.name = "x", .scope = Scope::kPack}) == Errc::kOptions);
   CHECK(column({.name = "x", .scope = Scope::kToken, .ragged = true}) == Errc::kOptions);
   CHECK(with([](WriterOptions& o) { o.columns = {{.name = "x"}, {.name = "x"}}; }) == Errc::kOptions);
+  // 16379 sections at most, 11 of them built in: 8184 ragged columns take the other 16368.
+  const auto ragged = [&](std::size_t count) {
+    WriterOptions options = good;
+    for (std::size_t i = 0; i < count; ++i) {
+      options.columns.push_back({.name = "c" + std::to_string(i), .ragged = true});
+    }
+    return detail::check_writer_options(options).ok();
+  };
+  CHECK(ragged(8184));
+  CHECK(!ragged(8185));
+  CHECK(!ragged(8188));
 }
 
 TEST_CASE("a pad id that needs u32 makes the tokens u32") {

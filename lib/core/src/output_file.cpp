@@ -170,7 +170,7 @@ Result<void> OutputFile::open_temporary() {
                    " attempts"};
 }
 
-void OutputFile::remove_dead_temporaries() noexcept {
+void OutputFile::remove_dead_temporaries() {
   const int copy = ::openat(folder_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(copy), &::closedir);

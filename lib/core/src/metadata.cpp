@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reader_text.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack {
@@ -253,7 +254,7 @@ Result<Metadata> parse_metadata(std::string_view text) {
     if (auto error = read_fields(builder.root, out)) return *error;
     return out;
   } catch (const std::bad_alloc&) {
-    return Error{Errc::kOutOfMemory, Error::kNoOffset, "metadata: out of memory"};
+    return detail::out_of_memory("for the metadata");
   } catch (const Json::exception&) {
     return wrong("no JSON");
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <system_error>
 
 namespace tokpack::detail {
@@ -72,8 +73,30 @@ Error system_error(std::string_view what, std::string_view path, std::string_vie
                       std::system_category().message(error_number), call)};
 }
 
-Error out_of_memory(std::string_view what) {
-  return {Errc::kOutOfMemory, Error::kNoOffset, fmt::format("not enough memory {}", what)};
+Error plain_error(Errc code, std::string_view detail) noexcept {
+  Error error{code, Error::kNoOffset, {}};
+  try {
+    error.detail = detail;
+  } catch (const std::bad_alloc&) {
+    // The code says it all.
+  }
+  return error;
+}
+
+Error out_of_memory(std::string_view what) noexcept {
+  Error error{Errc::kOutOfMemory, Error::kNoOffset, {}};
+  try {
+    error.detail.append("not enough memory ").append(what);
+  } catch (const std::bad_alloc&) {
+    error.detail.clear();
+  }
+  return error;
+}
+
+Error copied(const Error& error) noexcept {
+  Error copy = plain_error(error.code, error.detail);
+  copy.offset = error.offset;
+  return copy;
 }
 
 }  // namespace tokpack::detail

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "carry_over.h"
+#include "reader_text.h"
 #include "writer_options.h"
 
 namespace tokpack::detail {
@@ -87,7 +88,7 @@ Result<void> WindowPipeline::close(bool last) {
 Result<void> WindowPipeline::wait_until_idle() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return job_ == nullptr; });
-  if (error_) return *error_;
+  if (error_) return copied(*error_);
   return {};
 }
 
@@ -114,8 +115,7 @@ void WindowPipeline::work() noexcept {
     try {
       if (auto ok = write(*job, last); !ok) error = ok.error();
     } catch (const std::bad_alloc&) {
-      error.emplace();
-      error->code = Errc::kOutOfMemory;
+      error = out_of_memory("for the window; choose a smaller one");
     }
     {
       const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include "file_finish.h"
 #include "output_file.h"
 #include "pack_sink.h"
+#include "reader_text.h"
 #include "sample_intake.h"
 #include "tokpack/core/metadata.h"
 #include "window_pipeline.h"
@@ -21,16 +22,7 @@ std::string base_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-Error out_of_memory() {
-  Error error;
-  error.code = Errc::kOutOfMemory;
-  try {
-    error.detail = "memory for the window could not be had; choose a smaller window";
-  } catch (const std::bad_alloc&) {
-    // The code alone will do.
-  }
-  return error;
-}
+Error out_of_memory() noexcept { return detail::out_of_memory("for the window; choose a smaller one"); }
 
 }  // namespace
 
@@ -59,7 +51,7 @@ struct Writer::Impl {
 
   template <typename Work>
   Result<void> guarded(Work work) {
-    if (error) return *error;
+    if (error) return detail::copied(*error);
     Result<void> done;
     try {
       done = work();
@@ -67,7 +59,7 @@ struct Writer::Impl {
       done = out_of_memory();
     }
     if (!done) {
-      error = done.error();
+      error = detail::copied(done.error());
       abandon();
     } else if (intake.stopped()) {
       abandon();
@@ -150,8 +142,9 @@ Result<Writer> Writer::create(const std::string& path, const WriterOptions& opti
 
 namespace {
 
-Error finished() {
-  return {Errc::kFinished, Error::kNoOffset, "this writer was finished or moved from; create another one"};
+Error finished() noexcept {
+  return detail::plain_error(Errc::kFinished,
+                             "this writer was finished or moved from; create another one");
 }
 
 }  // namespace
@@ -214,7 +207,7 @@ std::uint64_t Writer::samples_in() const noexcept { return impl_ ? impl_->intake
 Result<WriteSummary> Writer::finish() && {
   if (!impl_) return finished();
   const std::unique_ptr<Impl> impl = std::move(impl_);
-  if (impl->error) return *impl->error;
+  if (impl->error) return detail::copied(*impl->error);
   try {
     auto done = impl->finish();
     if (!done) impl->abandon();

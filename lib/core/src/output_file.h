@@ -8,8 +8,8 @@
 // Errors: kExists, kNotRegularFile, kIo. Throws std::bad_alloc. Threads: one at a time.
 //
 //   auto output = OutputFile::create("train.tpk", false);
-//   write_all(output->descriptor(), ...);
-//   auto done = output->commit(true);
+//   auto ok = write_all(output->descriptor(), output->path(), 0, bytes);
+//   if (ok) ok = output->commit(true);
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 //
 // Keeps the counts that page 0 needs. Sections that most files do not have (first positions, tail labels)
 // start when the first value needs them, filled up for the sequences before. `widen_tokens` and
-// `make_labels_explicit` rewrite what is already out when later samples need more than was known.
+// `set_label_kind` rewrite what is already out when later samples need more than was known.
 //
 // Errors: kIo. Throws std::bad_alloc. Threads: one at a time.
 #pragma once

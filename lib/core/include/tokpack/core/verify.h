@@ -8,8 +8,9 @@
 // Threads: pure but for reading; uses `threads` of its own. In mmap mode a file that shrinks meanwhile raises
 // SIGBUS (see Mapping); in pread mode that is kFileChanged.
 //
-//   auto summary = verify("train.tpk", {.threads = 4}, [](const Finding& f) { use(f.section, f.offset,
-//   f.detail); }); if (!summary) return summary.error();  // could not be read return summary->ok();
+//   auto summary = verify("train.tpk", {.threads = 4}, [](const Finding& f) { use(f.section, f.detail); });
+//   if (!summary) return summary.error();  // it could not be read
+//   const bool sound = summary->ok();
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 // kOutOfMemory, kTooLarge.
 //
 //   auto writer = Writer::create("train.tpk", {.plan = {.capacity = 4096}});
-//   writer->add({.tokens = TokenInput(ids), .labels = labels});
+//   if (auto ok = writer->add({.tokens = TokenInput(ids), .labels = labels}); !ok) return ok.error();
 //   auto summary = std::move(*writer).finish();
 #pragma once
 

@@ -69,9 +69,6 @@ struct Failing {
         return now() ? (errno = EIO, -1)
                      : detail::real_system_calls().link_at(old_folder, old_name, new_folder, new_name, flags);
       },
-      [](int folder, const char* name, int flags) {
-        return now() ? (errno = EIO, -1) : detail::real_system_calls().unlink_at(folder, name, flags);
-      },
   };
 };
 

@@ -104,6 +104,10 @@ void OutputFile::discard() noexcept {
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path, bool force) {
+  if (path.find('\0') != std::string::npos) {
+    return Error{Errc::kIo, Error::kNoOffset,
+                 "cannot create the output " + quoted(path) + ": a path cannot hold a NUL byte"};
+  }
   OutputFile out;
   out.path_ = path;
   out.force_ = force;

@@ -255,6 +255,8 @@ TEST_CASE("outputs that cannot be are named") {
   REQUIRE(::mkfifo(folder.file("fifo").c_str(), 0600) == 0);
   CHECK(code(folder.file("fifo")) == Errc::kNotRegularFile);
   CHECK(code("") == Errc::kNotRegularFile);
+  CHECK(code(folder.file(std::string("out.tpk\0.jsonl", 14))) == Errc::kIo);
+  CHECK(!fs::exists(folder.file("out.tpk")));
   CHECK(code(folder.file(std::string(250, 'n'))) == Errc{});  // the temporary's name is shortened
   if (::geteuid() != 0) {
     fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);

@@ -60,6 +60,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <typename Value>
   Json* place(Value&& value) {
+    if (++values_ > format::kMaxMetadataValues) return nullptr;
     if (levels_.empty()) {
       root = std::forward<Value>(value);
       return &root;
@@ -73,12 +74,13 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <typename Value>
   bool put(Value&& value) {
-    place(std::forward<Value>(value));
-    return true;
+    return place(std::forward<Value>(value)) != nullptr || fail(kTooMany);
   }
   bool open(Json value) {
     if (levels_.size() == kDeepest) return fail("more than 16 levels of arrays and objects");
-    levels_.push_back(place(std::move(value)));
+    Json* placed = place(std::move(value));
+    if (placed == nullptr) return fail(kTooMany);
+    levels_.push_back(placed);
     return true;
   }
   bool close() {
@@ -86,6 +88,11 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  // Each takes many times its text in memory, so the limit on bytes alone is not enough.
+  static constexpr const char* kTooMany = "more than 262144 values";
+  static_assert(format::kMaxMetadataValues == 262144);
+
+  std::uint64_t values_ = 0;
   std::vector<Json*> levels_;
   std::string key_;
 };

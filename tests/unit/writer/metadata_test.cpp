@@ -78,6 +78,30 @@ TEST_CASE("metadata that is not canonical is refused where it differs") {
   refused_at(std::string(100000, '['));
 }
 
+TEST_CASE("metadata holds at most 262144 values, so that it cannot fill the memory") {
+  const auto values = [](std::size_t count) {  // the object, the array and what is in it
+    std::string text = "{\"x\":[";
+    for (std::size_t i = 2; i < count; ++i) text += i == 2 ? "[]" : ",[]";
+    return text + "]}";
+  };
+  CHECK(parse_metadata(values(262144)).ok());
+  const auto refused = parse_metadata(values(262145));
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().code == Errc::kMetadata);
+  CHECK(refused.error().detail == "metadata: more than 262144 values");
+
+  const TempDir folder;
+  WriterOptions options{.plan = {.capacity = 8}, .sync = false};
+  for (int i = 0; i < 262144; ++i) options.user[std::to_string(i)] = "";
+  auto writer = Writer::create(folder.file("m.tpk"), options);
+  REQUIRE(writer.ok());
+  const auto done = std::move(*writer).finish();
+  REQUIRE(!done.ok());
+  CHECK(done.error().code == Errc::kTooLarge);
+  CHECK(done.error().detail == "metadata: more than 262144 values. Give fewer texts or inputs");
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("known fields of another type are refused, with their name") {
   const auto detail = [](std::string_view text) {
     const auto parsed = parse_metadata(text);

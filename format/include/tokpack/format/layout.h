@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;  ///< check
 inline constexpr std::uint32_t kMaxCapacity = std::uint32_t{1} << 24;
 inline constexpr std::uint32_t kMaxTokenId = 0x7fffffff;
 inline constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{16} << 20;
+inline constexpr std::uint64_t kMaxMetadataValues = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62;
 
 // ---- header ----

@@ -42,7 +42,7 @@ struct Metadata {
 /// texts bytes that are not become U+FFFD.
 std::string to_json(const Metadata& metadata);
 
-/// Reads canonical JSON of at most kMaxMetadataBytes. Refuses duplicate keys, floats, depth above 16, invalid
+/// Reads canonical JSON of at most kMaxMetadataBytes and kMaxMetadataValues. Refuses duplicate keys, floats, depth above 16, invalid
 /// UTF-8 and bytes that are not the canonical form; `Error::offset` is relative to the text.
 Result<Metadata> parse_metadata(std::string_view json);
 

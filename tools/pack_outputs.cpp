@@ -13,7 +13,7 @@ namespace tokpack::tools {
 
 namespace {
 
-/// A finished holdout file that is taken back unless keep() is called.
+/// A finished file that is taken back unless keep() is called.
 class TakeBack {
  public:
   /// Before the file is replaced: gives the old one a second name.
@@ -38,8 +38,7 @@ class TakeBack {
     if (!replaces_) {
       ::unlink(path_.c_str());
     } else if (old_.empty() || std::rename(old_.c_str(), path_.c_str()) != 0) {
-      warn(fmt::format("{}: the old file could not be brought back; it holds the new held-out samples",
-                       path_));
+      warn(fmt::format("{}: the old file could not be brought back; it holds the new samples", path_));
     } else {
       old_.clear();
     }
@@ -78,10 +77,9 @@ void PackOutputs::set_roles(const std::vector<std::string>& names) {
   if (holdout_) holdout_->set_roles(names);
 }
 
-void PackOutputs::check(const Result<void>& result, const std::string& path) const {
-  if (result) return;
-  const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
-  fail(code, fmt::format("{}: {}", path, explain_(result.error())));
+void PackOutputs::stop(const Error& error, const std::string& path) const {
+  const int code = error.code == Errc::kOptions ? kUsage : kUnusable;
+  fail(code, fmt::format("{}: {}", path, explain_(error)));
 }
 
 void PackOutputs::add(const input::SampleBatch& batch, std::span<const Fate> fates,
@@ -144,7 +142,7 @@ void PackOutputs::add_run(const input::SampleBatch& batch, Fate fate, std::size_
     }
   }
   run.columns = column_storage_;
-  check(here.add_batch(run), path);
+  if (auto added = here.add_batch(run); !added) stop(added.error(), path);
   if (fate == Fate::kHoldOut) {
     main_->count_held_out(samples, tokens);
   } else if (holdout_) {
@@ -152,25 +150,37 @@ void PackOutputs::add_run(const input::SampleBatch& batch, Fate fate, std::size_
   }
 }
 
+void PackOutputs::report_main_overlong() {
+  // A file without overlong samples comes into being here, and goes again.
+  TakeBack main_file(path_, force_);
+  const Result<WriteSummary> result = std::move(*main_).finish();
+  main_.reset();
+  if (result) {
+    main_file.written();
+  } else if (result.error().code == Errc::kOverlong) {
+    print_error(fmt::format("{}: {}", path_, explain_(result.error())));
+  }
+}
+
 PackOutputs::Summaries PackOutputs::finish() {
   Summaries summaries;
-  const auto complete = [this](std::optional<Writer>& writer, const std::string& path) {
-    Result<WriteSummary> result = std::move(*writer).finish();
-    writer.reset();
-    if (!result) {
-      const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
-      fail(code, fmt::format("{}: {}", path, explain_(result.error())));
-    }
-    return std::move(result).value();
-  };
   std::optional<TakeBack> holdout_file;
   if (holdout_) {
     holdout_file.emplace(holdout_path_, force_);
-    summaries.holdout = complete(holdout_, holdout_path_);
+    Result<WriteSummary> held_out = std::move(*holdout_).finish();
+    holdout_.reset();
+    if (!held_out) {
+      if (held_out.error().code == Errc::kOverlong) report_main_overlong();
+      stop(held_out.error(), holdout_path_);
+    }
+    summaries.holdout = std::move(held_out).value();
     holdout_file->written();
     stop_if_interrupted();
   }
-  summaries.main = complete(main_, path_);
+  Result<WriteSummary> packed = std::move(*main_).finish();
+  main_.reset();
+  if (!packed) stop(packed.error(), path_);
+  summaries.main = std::move(packed).value();
   if (holdout_file) holdout_file->keep();
   return summaries;
 }

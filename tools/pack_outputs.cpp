@@ -1,17 +1,32 @@
 #include "pack_outputs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <random>
 
 #include "command.h"
 #include "interrupt.h"
+#include "output_file.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack::tools {
 
 namespace {
+
+using tokpack::detail::Descriptor;
+
+/// A name for a file that stands beside `path` for a while. It is one of a temporary of that path, so that
+/// the next pack removes it should this one be killed.
+std::string second_name(const std::string& path) {
+  const std::size_t target = path.rfind('/') + 1;  // 0 where there is no folder
+  std::random_device random;
+  return fmt::format("{}{}{:08x}{:08x}.tmp", path.substr(0, target),
+                     tokpack::detail::temporary_stem(path.substr(target)), random(), random());
+}
 
 /// A finished file that is taken back unless keep() is called.
 class TakeBack {
@@ -20,8 +35,12 @@ class TakeBack {
   TakeBack(std::string path, bool force)
       : path_(std::move(path)), replaces_(::access(path_.c_str(), F_OK) == 0) {
     if (!replaces_ || !force) return;
-    const std::string name = fmt::format("{}.before-{}", path_, ::getpid());
-    if (::link(path_.c_str(), name.c_str()) == 0) old_ = name;
+    const std::string name = second_name(path_);
+    if (::link(path_.c_str(), name.c_str()) != 0) return;
+    old_ = name;
+    // Locked, so that another pack to this path does not take it for a dead one's.
+    lock_ = Descriptor(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (lock_.is_open()) ::flock(lock_.number(), LOCK_EX | LOCK_NB);
   }
   ~TakeBack() {
     if (written_) undo();
@@ -47,6 +66,7 @@ class TakeBack {
   bool replaces_;
   bool written_ = false;
   std::string old_;
+  Descriptor lock_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "command.h"
@@ -47,7 +48,7 @@ bool is_raw(const std::string& path) { return path.ends_with(".bin") || path.end
 struct FileIdentity {
   dev_t device;
   ino_t inode;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
 std::optional<FileIdentity> identity(const std::string& path) {
@@ -121,6 +122,7 @@ std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
 
 std::vector<InputPass> expand_inputs(const PackArguments& a) {
   std::vector<InputPass> passes;
+  std::map<std::optional<FileIdentity>, std::uint64_t> repeats;
   std::size_t raw_inputs = 0;
   bool standard_input = false;
   for (const std::string& text : a.inputs) {
@@ -146,8 +148,15 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
            fmt::format("{} is not a regular file, so it can be read only once; use a factor of at most 1",
                        input.path == "-" ? "standard input" : input.path));
     }
-    for (; pass.repeat < full_passes; ++pass.repeat) passes.push_back(pass);
+    // PATH PATH is PATH@2, by whatever names.
+    std::uint64_t& times_read = repeats[identity(input.path)];
+    if (!regular) times_read = 0;
+    for (std::uint64_t i = 0; i < full_passes; ++i) {
+      pass.repeat = times_read++;
+      passes.push_back(pass);
+    }
     if (rest > 0) {
+      pass.repeat = times_read++;
       pass.keep = rest;
       passes.push_back(pass);
     }

@@ -20,7 +20,7 @@ struct InputPass {
   bool raw = false;
   std::size_t raw_index = 0;    ///< place among the raw inputs, for --lengths and --loss-mask-file
   double keep = 1;              ///< share of samples
-  std::uint64_t repeat = 0;     ///< 0 for the first pass over this input
+  std::uint64_t repeat = 0;     ///< 0 for the first pass over this file, under whatever name
   std::uint64_t file_size = 0;  ///< 0 = unknown (a pipe)
 };
 

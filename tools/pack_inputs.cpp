@@ -26,6 +26,9 @@ struct Factored {
   double factor = 1;
 };
 
+/// fraction * 2^64, for fractions below 1.
+std::uint64_t threshold(double fraction) { return static_cast<std::uint64_t>(std::ldexp(fraction, 64)); }
+
 /// The last '@' followed by a number is a factor.
 Factored split_factor(const std::string& text) {
   const std::size_t at = text.rfind('@');
@@ -36,9 +39,10 @@ Factored split_factor(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + at + 1, end, factor, std::chars_format::fixed);
   if (error != std::errc{} || stop != end) return {text, 1};
-  if (!(factor > 0) || factor > kMostRepeats) {
-    fail(kUsage, fmt::format("{}: expected a factor above 0 and up to {:.0f} after '@', found '{}'", text,
-                             kMostRepeats, text.substr(at + 1)));
+  if (!(factor > 0) || factor > kMostRepeats || (factor < 1 && threshold(factor) == 0)) {
+    fail(kUsage,
+         fmt::format("{}: expected a factor above 0 (1e-19 at least) and up to {:.0f} after '@', found '{}'",
+                     text, kMostRepeats, text.substr(at + 1)));
   }
   return {text.substr(0, at), factor};
 }
@@ -111,9 +115,6 @@ void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {
   }
 }
 
-/// fraction * 2^64, for fractions below 1.
-std::uint64_t threshold(double fraction) { return static_cast<std::uint64_t>(std::ldexp(fraction, 64)); }
-
 std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
   return format::xxh3_64(std::as_bytes(numbers));
 }
@@ -166,7 +167,13 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
   return passes;
 }
 
-Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {}
+Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {
+  if (holdout > 0 && holdout_threshold_ == 0) {
+    fail(kUsage,
+         fmt::format("--holdout {}: so small a share holds nothing out; expected at least 1e-17 per cent",
+                     holdout * 100));
+  }
+}
 
 void Selector::begin_pass(const InputPass& pass) {
   keep_all_ = pass.keep >= 1;

@@ -1,6 +1,7 @@
 // tokpack pack: samples in, a .tpk file (and perhaps a holdout file) out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -155,9 +156,10 @@ class PackRun {
         passes_(expand_inputs(arguments)),
         session_(jsonl_session(arguments)),
         selector_(arguments.holdout_percent.value_or(0) / 100) {
-    for (const InputPass& pass : passes_) bytes_total_ += pass.file_size;
-    for (const InputPass& pass : passes_)
-      if (pass.file_size == 0 && pass.path == "-") bytes_total_ = 0;
+    const auto known = [](const InputPass& pass) { return pass.file_size.has_value(); };
+    if (!std::all_of(passes_.begin(), passes_.end(), known))
+      return;  // a pipe says nothing of how much will come
+    for (const InputPass& pass : passes_) bytes_total_ += *pass.file_size;
   }
 
   PackOutputs::Summaries run() {

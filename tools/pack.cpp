@@ -176,6 +176,12 @@ class PackRun {
   void read(const InputPass& pass) {
     auto opened = pass.raw ? input::open_raw(pass.path, raw_options(arguments_, pass))
                            : input::open_jsonl(pass.path, session_);
+    if (!opened && pass.raw && opened.error().code == Errc::kOptions) {
+      // The library does not know how its options are spelt here.
+      fail(kUsage,
+           fmt::format("{} ({})", describe(opened.error(), pass.path),
+                       arguments_.header_bytes == 0 ? "--array-type" : "--array-type, --header-bytes"));
+    }
     origins_.begin(pass.path, samples_,
                    take(std::move(opened), pass.path == "-" ? "standard input" : pass.path));
     input::Source& source = origins_.current();

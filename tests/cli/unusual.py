@@ -33,4 +33,12 @@ def an_account_is_shown_once(folder):
     assert text.count("  packed ") == 1, text
 
 
-main([a_file_without_an_account_shows_none, an_account_is_shown_once])
+def lost_targets_are_shown_whatever_lost_them(folder):
+    account = {"samples_in": 1, "samples_packed": 1, "tokens_in": 3, "tokens_stored": 3, "sequences": 1}
+    shown = {n: run("dump", write(folder / "a.tpk", {"account": {**account, "labels_lost": n}})) for n in (0, 1, 4000)}
+    assert "lost" not in shown[0], shown[0]
+    assert "\n  1 training target was lost\n" in shown[1], shown[1]
+    assert "\n  4,000 training targets were lost\n" in shown[4000], shown[4000]
+
+
+main([a_file_without_an_account_shows_none, an_account_is_shown_once, lost_targets_are_shown_whatever_lost_them])

@@ -1,6 +1,7 @@
 // Whether the arrays of a batch fit each other, before a sample of it is looked at.
 //
-// Errors: kSampleShape, naming the source number of the batch's first sample; kTooLarge. Threads: a pure function.
+// Errors: kSampleShape, naming the source number of the batch's first sample; kTooLarge. Threads: a pure
+// function.
 #pragma once
 
 #include <cstdint>

@@ -132,7 +132,8 @@ Result<FinishedFile> finish_file(const OutputFile& output, PackSink& sink, const
   // What no reader would take is not written.
   if (const auto read_back = parse_metadata(metadata); !read_back) {
     if (read_back.error().code == Errc::kOutOfMemory) return read_back.error();
-    return Error{Errc::kTooLarge, Error::kNoOffset, read_back.error().detail + ". Give fewer texts or inputs"};
+    return Error{Errc::kTooLarge, Error::kNoOffset,
+                 read_back.error().detail + ". Give fewer texts or inputs"};
   }
   if (samples > 0xffffffffu) {
     if (auto ok = sink.widen_sources(); !ok) return ok.error();

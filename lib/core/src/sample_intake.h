@@ -1,7 +1,7 @@
 // Every sample's way: checked, cut by the policy, counted in the account, and stored in the window in turn.
 //
-// Groups are collected in a stage of their own until they end, since only a whole group can be placed; one that
-// has become too large is only measured from there on, so the stage never holds more than a pack. After
+// Groups are collected in a stage of their own until they end, since only a whole group can be placed; one
+// that has become too large is only measured from there on, so the stage never holds more than a pack. After
 // the first overlong sample under Overlong::kError nothing is stored any more: the rest is only measured.
 //
 // Errors: kSampleTokens, kSampleShape, kLabelsMissing, kTooLarge and those of writing. Throws std::bad_alloc.

@@ -143,8 +143,7 @@ Result<Writer> Writer::create(const std::string& path, const WriterOptions& opti
 namespace {
 
 Error finished() noexcept {
-  return detail::plain_error(Errc::kFinished,
-                             "this writer was finished or moved from; create another one");
+  return detail::plain_error(Errc::kFinished, "this writer was finished or moved from; create another one");
 }
 
 }  // namespace

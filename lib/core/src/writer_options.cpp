@@ -87,7 +87,8 @@ Result<void> check_writer_options(const WriterOptions& options) {
     return wrong("pad id " + std::to_string(options.pad_id) + " does not fit tokens of type u16; choose u32");
   }
   if (planned_header_bytes(options) > format::kMaxHeaderBytes) {
-    return wrong(std::to_string(options.columns.size()) + " columns are more than a file can hold: it has room for " +
+    return wrong(std::to_string(options.columns.size()) +
+                 " columns are more than a file can hold: it has room for " +
                  std::to_string(format::max_sections(format::kMaxHeaderBytes)) +
                  " sections, and a ragged column takes two");
   }

@@ -182,10 +182,9 @@ TEST_CASE("a group that is too large takes no memory for what cannot be stored")
     return 0L;
   };
   const TempDir folder;
-  auto writer = Writer::create(folder.file("g.tpk"), {.plan = {.capacity = 4096},
-                                                      .overlong = Overlong::kDrop,
-                                                      .groups = true,
-                                                      .sync = false});
+  auto writer = Writer::create(
+      folder.file("g.tpk"),
+      {.plan = {.capacity = 4096}, .overlong = Overlong::kDrop, .groups = true, .sync = false});
   REQUIRE(writer.ok());
   const std::vector<std::uint16_t> tokens(1 << 20, 7);
   const std::vector<std::uint32_t> lengths(1 << 10, 1 << 10);

@@ -1,5 +1,5 @@
-// No memory, whenever it ends: an error, never an exception or the end of the process, and nothing left behind.
-// This program's operator new can be told to fail.
+// No memory, whenever it ends: an error, never an exception or the end of the process, and nothing left
+// behind. This program's operator new can be told to fail.
 #include <cstdlib>
 #include <new>
 
@@ -71,7 +71,8 @@ TEST_CASE("a writer that runs out of memory says so, whenever it is, and leaves 
           for (int i = 0; i < 20; ++i) {
             if (const auto ok = writer->add(sample); !ok) codes.push_back(ok.error().code);
           }
-          if (const auto ok = writer->add(refused); !ok && codes.empty() && ok.error().code != Errc::kSampleTokens) {
+          if (const auto ok = writer->add(refused);
+              !ok && codes.empty() && ok.error().code != Errc::kSampleTokens) {
             codes.push_back(ok.error().code);
           }
           for (int i = 0; i < 2; ++i) (void)writer->add(sample);

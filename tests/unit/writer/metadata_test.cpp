@@ -166,8 +166,8 @@ TEST_CASE("texts for the metadata that are no UTF-8 are refused and shown escape
         "the metadata value of 'a' is '\\xc3', which is not UTF-8; metadata holds UTF-8 alone");
   CHECK(refusal([](WriterOptions& o) { o.tokenizer_name = "\xed\xa0\x80"; }) ==  // a surrogate
         "the tokenizer name is '\\xed\\xa0\\x80', which is not UTF-8; metadata holds UTF-8 alone");
-  CHECK(refusal([](WriterOptions& o) { o.tokenizer_sha256 = "\xc0\xaf"; }) != "");      // overlong
-  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x90\x80\x80"] = ""; }) != "");      // above U+10FFFF
+  CHECK(refusal([](WriterOptions& o) { o.tokenizer_sha256 = "\xc0\xaf"; }) != "");  // overlong
+  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x90\x80\x80"] = ""; }) != "");  // above U+10FFFF
   CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x8f\xbf\xbf"] = "\xc2\x80\n"; }) == "");
 
   auto writer = Writer::create(folder.file("r.tpk"), {.plan = {.capacity = 8}, .sync = false});

@@ -123,7 +123,8 @@ inline Expected expected_of(const Case& c, const Given& s) {
 
   Expected e;
   e.given_targets = given_tail != none ? 1 : 0;
-  const bool nameless = shifted && c.form == Form::kMask && n > 0 && s.labels.back() == 1 && given_tail == none;
+  const bool nameless =
+      shifted && c.form == Form::kMask && n > 0 && s.labels.back() == 1 && given_tail == none;
   if (nameless) e.given_targets += 1;
   for (std::int64_t i = 1; i < n; ++i) e.given_targets += all[static_cast<std::size_t>(i)] != none ? 1 : 0;
   if (n == 0) return e;

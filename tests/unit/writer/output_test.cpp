@@ -133,11 +133,14 @@ TEST_CASE("a system call that fails, whichever it is, gives a clear error and le
 
 TEST_CASE("an error of the worker stops the writer at the next full window") {
   auto calls = detail::real_system_calls();
-  calls.read_at = [](int, void*, std::size_t, off_t) -> ssize_t { return errno = EIO, -1; };  // widening reads
+  calls.read_at = [](int, void*, std::size_t, off_t) -> ssize_t {
+    return errno = EIO, -1;
+  };  // widening reads
   const UseCalls use(calls);
   const TempDir folder;
-  auto writer = Writer::create(folder.file("out.tpk"),
-                               {.plan = {.capacity = 64}, .window_tokens = 1 << 20, .threads = 2, .sync = false});
+  auto writer =
+      Writer::create(folder.file("out.tpk"),
+                     {.plan = {.capacity = 64}, .window_tokens = 1 << 20, .threads = 2, .sync = false});
   REQUIRE(writer.ok());
   const std::vector<std::uint32_t> narrow(64, 1), wide(64, 70000);
   std::size_t added = 0;

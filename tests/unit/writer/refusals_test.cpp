@@ -254,7 +254,8 @@ TEST_CASE("a sample whose positions do not fit 31 bits is refused, alone or in a
     auto writer = Writer::create(folder.file("l.tpk"),
                                  {.plan = {.capacity = 8}, .overlong = Overlong::kDrop, .sync = false});
     REQUIRE(writer.ok());
-    const auto ok = alone ? writer->add({.tokens = tokens}) : writer->add_batch({.tokens = tokens, .lengths = lengths});
+    const auto ok =
+        alone ? writer->add({.tokens = tokens}) : writer->add_batch({.tokens = tokens, .lengths = lengths});
     REQUIRE(!ok.ok());
     CHECK(ok.error().code == Errc::kTooLarge);
     CHECK(ok.error().detail ==

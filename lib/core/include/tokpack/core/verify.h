@@ -4,9 +4,10 @@
 // ranges; loss-bit padding; targets; header extremes; sources and positions; groups; metadata and account.
 //
 // A file that cannot be read at all (kIo, kNotRegularFile) is an error; whatever can be read gives a report,
-// refusal at open included. Memory: a few MiB; about 100 MiB where metadata is as large as it may be; bitmaps of
-// at most 4 bytes for each sequence; and, in rounds of 64 MiB or a sixteenth of the file, 24 bytes for each
-// sequence of a sample that stands in several. All sequences of one sample take one round.
+// refusal at open included. Memory: a few MiB; about 100 MiB where metadata is as large as it may be; bitmaps
+// of at most 4 bytes for each sequence; and, in rounds of 64 MiB or a sixteenth of the file, 24 bytes for
+// each sequence of a sample that stands in several. All sequences of one sample take one round.
+//
 // Threads: pure but for reading; uses `threads` of its own. In mmap mode a file that shrinks meanwhile raises
 // SIGBUS (see Mapping); in pread mode that is kFileChanged.
 //

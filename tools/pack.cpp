@@ -1,6 +1,7 @@
 // tokpack pack: samples in, a .tpk file (and perhaps a holdout file) out.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -155,9 +156,10 @@ class PackRun {
         passes_(expand_inputs(arguments)),
         session_(jsonl_session(arguments)),
         selector_(arguments.holdout_percent.value_or(0) / 100) {
-    for (const InputPass& pass : passes_) bytes_total_ += pass.file_size;
-    for (const InputPass& pass : passes_)
-      if (pass.file_size == 0 && pass.path == "-") bytes_total_ = 0;
+    const auto known = [](const InputPass& pass) { return pass.file_size.has_value(); };
+    if (!std::all_of(passes_.begin(), passes_.end(), known))
+      return;  // a pipe says nothing of how much will come
+    for (const InputPass& pass : passes_) bytes_total_ += *pass.file_size;
   }
 
   PackOutputs::Summaries run() {
@@ -174,6 +176,12 @@ class PackRun {
   void read(const InputPass& pass) {
     auto opened = pass.raw ? input::open_raw(pass.path, raw_options(arguments_, pass))
                            : input::open_jsonl(pass.path, session_);
+    if (!opened && pass.raw && opened.error().code == Errc::kOptions) {
+      // The library does not know how its options are spelt here.
+      fail(kUsage,
+           fmt::format("{} ({})", describe(opened.error(), pass.path),
+                       arguments_.header_bytes == 0 ? "--array-type" : "--array-type, --header-bytes"));
+    }
     origins_.begin(pass.path, samples_,
                    take(std::move(opened), pass.path == "-" ? "standard input" : pass.path));
     input::Source& source = origins_.current();

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "command.h"
@@ -25,6 +26,9 @@ struct Factored {
   double factor = 1;
 };
 
+/// fraction * 2^64, for fractions below 1.
+std::uint64_t threshold(double fraction) { return static_cast<std::uint64_t>(std::ldexp(fraction, 64)); }
+
 /// The last '@' followed by a number is a factor.
 Factored split_factor(const std::string& text) {
   const std::size_t at = text.rfind('@');
@@ -35,9 +39,10 @@ Factored split_factor(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data() + at + 1, end, factor, std::chars_format::fixed);
   if (error != std::errc{} || stop != end) return {text, 1};
-  if (!(factor > 0) || factor > kMostRepeats) {
-    fail(kUsage, fmt::format("{}: expected a factor above 0 and up to {:.0f} after '@', found '{}'", text,
-                             kMostRepeats, text.substr(at + 1)));
+  if (!(factor > 0) || factor > kMostRepeats || (factor < 1 && threshold(factor) == 0)) {
+    fail(kUsage,
+         fmt::format("{}: expected a factor above 0 (1e-19 at least) and up to {:.0f} after '@', found '{}'",
+                     text, kMostRepeats, text.substr(at + 1)));
   }
   return {text.substr(0, at), factor};
 }
@@ -47,7 +52,7 @@ bool is_raw(const std::string& path) { return path.ends_with(".bin") || path.end
 struct FileIdentity {
   dev_t device;
   ino_t inode;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
 std::optional<FileIdentity> identity(const std::string& path) {
@@ -110,9 +115,6 @@ void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {
   }
 }
 
-/// fraction * 2^64, for fractions below 1.
-std::uint64_t threshold(double fraction) { return static_cast<std::uint64_t>(std::ldexp(fraction, 64)); }
-
 std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
   return format::xxh3_64(std::as_bytes(numbers));
 }
@@ -121,6 +123,7 @@ std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
 
 std::vector<InputPass> expand_inputs(const PackArguments& a) {
   std::vector<InputPass> passes;
+  std::map<std::optional<FileIdentity>, std::uint64_t> repeats;
   std::size_t raw_inputs = 0;
   bool standard_input = false;
   for (const std::string& text : a.inputs) {
@@ -146,8 +149,15 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
            fmt::format("{} is not a regular file, so it can be read only once; use a factor of at most 1",
                        input.path == "-" ? "standard input" : input.path));
     }
-    for (; pass.repeat < full_passes; ++pass.repeat) passes.push_back(pass);
+    // PATH PATH is PATH@2, by whatever names.
+    std::uint64_t& times_read = repeats[identity(input.path)];
+    if (!regular) times_read = 0;
+    for (std::uint64_t i = 0; i < full_passes; ++i) {
+      pass.repeat = times_read++;
+      passes.push_back(pass);
+    }
     if (rest > 0) {
+      pass.repeat = times_read++;
       pass.keep = rest;
       passes.push_back(pass);
     }
@@ -157,7 +167,13 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
   return passes;
 }
 
-Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {}
+Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {
+  if (holdout > 0 && holdout_threshold_ == 0) {
+    fail(kUsage,
+         fmt::format("--holdout {}: so small a share holds nothing out; expected at least 1e-17 per cent",
+                     holdout * 100));
+  }
+}
 
 void Selector::begin_pass(const InputPass& pass) {
   keep_all_ = pass.keep >= 1;

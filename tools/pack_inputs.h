@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,10 +19,10 @@ namespace tokpack::tools {
 struct InputPass {
   std::string path;
   bool raw = false;
-  std::size_t raw_index = 0;    ///< place among the raw inputs, for --lengths and --loss-mask-file
-  double keep = 1;              ///< share of samples
-  std::uint64_t repeat = 0;     ///< 0 for the first pass over this input
-  std::uint64_t file_size = 0;  ///< 0 = unknown (a pipe)
+  std::size_t raw_index = 0;  ///< place among the raw inputs, for --lengths and --loss-mask-file
+  double keep = 1;            ///< share of samples
+  std::uint64_t repeat = 0;   ///< 0 for the first pass over this file, under whatever name
+  std::optional<std::uint64_t> file_size{};  ///< unknown for a pipe, by name or not
 };
 
 /// Splits factors off and checks what can be known before reading: existence, repeats of a pipe, options that

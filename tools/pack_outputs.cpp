@@ -1,27 +1,46 @@
 #include "pack_outputs.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <random>
 
 #include "command.h"
 #include "interrupt.h"
+#include "output_file.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack::tools {
 
 namespace {
 
-/// A finished holdout file that is taken back unless keep() is called.
+using tokpack::detail::Descriptor;
+
+/// A name for a file that stands beside `path` for a while. It is one of a temporary of that path, so that
+/// the next pack removes it should this one be killed.
+std::string second_name(const std::string& path) {
+  const std::size_t target = path.rfind('/') + 1;  // 0 where there is no folder
+  std::random_device random;
+  return fmt::format("{}{}{:08x}{:08x}.tmp", path.substr(0, target),
+                     tokpack::detail::temporary_stem(path.substr(target)), random(), random());
+}
+
+/// A finished file that is taken back unless keep() is called.
 class TakeBack {
  public:
   /// Before the file is replaced: gives the old one a second name.
   TakeBack(std::string path, bool force)
       : path_(std::move(path)), replaces_(::access(path_.c_str(), F_OK) == 0) {
     if (!replaces_ || !force) return;
-    const std::string name = fmt::format("{}.before-{}", path_, ::getpid());
-    if (::link(path_.c_str(), name.c_str()) == 0) old_ = name;
+    const std::string name = second_name(path_);
+    if (::link(path_.c_str(), name.c_str()) != 0) return;
+    old_ = name;
+    // Locked, so that another pack to this path does not take it for a dead one's.
+    lock_ = Descriptor(::open(name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    if (lock_.is_open()) ::flock(lock_.number(), LOCK_EX | LOCK_NB);
   }
   ~TakeBack() {
     if (written_) undo();
@@ -38,8 +57,7 @@ class TakeBack {
     if (!replaces_) {
       ::unlink(path_.c_str());
     } else if (old_.empty() || std::rename(old_.c_str(), path_.c_str()) != 0) {
-      warn(fmt::format("{}: the old file could not be brought back; it holds the new held-out samples",
-                       path_));
+      warn(fmt::format("{}: the old file could not be brought back; it holds the new samples", path_));
     } else {
       old_.clear();
     }
@@ -48,6 +66,7 @@ class TakeBack {
   bool replaces_;
   bool written_ = false;
   std::string old_;
+  Descriptor lock_;
 };
 
 }  // namespace
@@ -78,10 +97,9 @@ void PackOutputs::set_roles(const std::vector<std::string>& names) {
   if (holdout_) holdout_->set_roles(names);
 }
 
-void PackOutputs::check(const Result<void>& result, const std::string& path) const {
-  if (result) return;
-  const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
-  fail(code, fmt::format("{}: {}", path, explain_(result.error())));
+void PackOutputs::stop(const Error& error, const std::string& path) const {
+  const int code = error.code == Errc::kOptions ? kUsage : kUnusable;
+  fail(code, fmt::format("{}: {}", path, explain_(error)));
 }
 
 void PackOutputs::add(const input::SampleBatch& batch, std::span<const Fate> fates,
@@ -144,7 +162,7 @@ void PackOutputs::add_run(const input::SampleBatch& batch, Fate fate, std::size_
     }
   }
   run.columns = column_storage_;
-  check(here.add_batch(run), path);
+  if (auto added = here.add_batch(run); !added) stop(added.error(), path);
   if (fate == Fate::kHoldOut) {
     main_->count_held_out(samples, tokens);
   } else if (holdout_) {
@@ -152,25 +170,37 @@ void PackOutputs::add_run(const input::SampleBatch& batch, Fate fate, std::size_
   }
 }
 
+void PackOutputs::report_main_overlong() {
+  // A file without overlong samples comes into being here, and goes again.
+  TakeBack main_file(path_, force_);
+  const Result<WriteSummary> result = std::move(*main_).finish();
+  main_.reset();
+  if (result) {
+    main_file.written();
+  } else if (result.error().code == Errc::kOverlong) {
+    print_error(fmt::format("{}: {}", path_, explain_(result.error())));
+  }
+}
+
 PackOutputs::Summaries PackOutputs::finish() {
   Summaries summaries;
-  const auto complete = [this](std::optional<Writer>& writer, const std::string& path) {
-    Result<WriteSummary> result = std::move(*writer).finish();
-    writer.reset();
-    if (!result) {
-      const int code = result.error().code == Errc::kOptions ? kUsage : kUnusable;
-      fail(code, fmt::format("{}: {}", path, explain_(result.error())));
-    }
-    return std::move(result).value();
-  };
   std::optional<TakeBack> holdout_file;
   if (holdout_) {
     holdout_file.emplace(holdout_path_, force_);
-    summaries.holdout = complete(holdout_, holdout_path_);
+    Result<WriteSummary> held_out = std::move(*holdout_).finish();
+    holdout_.reset();
+    if (!held_out) {
+      if (held_out.error().code == Errc::kOverlong) report_main_overlong();
+      stop(held_out.error(), holdout_path_);
+    }
+    summaries.holdout = std::move(held_out).value();
     holdout_file->written();
     stop_if_interrupted();
   }
-  summaries.main = complete(main_, path_);
+  Result<WriteSummary> packed = std::move(*main_).finish();
+  main_.reset();
+  if (!packed) stop(packed.error(), path_);
+  summaries.main = std::move(packed).value();
   if (holdout_file) holdout_file->keep();
   return summaries;
 }

@@ -3,7 +3,8 @@
 // The holdout file is finished first, then the main one. When the main one fails, the holdout is taken back:
 // removed if its name was free, or exchanged for the file that it replaced under --force (kept until then
 // under a second name beside it; where the file system has no hard links the new holdout stays, and the error
-// says so).
+// says so). When overlong samples are an error, both files are looked at before pack stops: each has a line
+// of its own with its count.
 //
 // Threads: one. Errors: Failure. Destruction without finish() leaves nothing behind.
 #pragma once
@@ -45,7 +46,9 @@ class PackOutputs {
  private:
   void add_run(const input::SampleBatch& batch, Fate fate, std::size_t first, std::size_t last,
                std::size_t first_token, std::size_t last_token, std::span<const std::uint64_t> groups);
-  void check(const Result<void>& result, const std::string& path) const;
+  [[noreturn]] void stop(const Error& error, const std::string& path) const;
+  /// After the holdout was refused for overlong samples: says what the main file has of them. Leaves no file.
+  void report_main_overlong();
 
   std::string path_, holdout_path_;
   bool force_;

@@ -26,6 +26,10 @@ bool several_windows(const PackArguments& a, const WriteSummary& s) {
   return s.tokens > window || s.sequences > window / 16;
 }
 
+std::string lost_text(const Account& a) {
+  return a.labels_lost == 1 ? "1 training target was" : with_commas(a.labels_lost) + " training targets were";
+}
+
 }  // namespace
 
 std::string account_text(const Account& a) {
@@ -58,10 +62,10 @@ std::string account_text(const Account& a) {
   }
   if (a.samples_truncated > 0) {
     out += fmt::format(
-        "  of these, {} cut short; {} lost\n",
-        a.samples_truncated == 1 ? "1 sample was" : with_commas(a.samples_truncated) + " samples were",
-        a.labels_lost == 1 ? "1 training target was" : with_commas(a.labels_lost) + " training targets were");
+        "  of these, {} cut short\n",
+        a.samples_truncated == 1 ? "1 sample was" : with_commas(a.samples_truncated) + " samples were");
   }
+  if (a.labels_lost > 0) out += fmt::format("  {} lost\n", lost_text(a));
   return out;
 }
 
@@ -84,6 +88,13 @@ void advise(const std::string& path, const PackArguments& a, const WriteSummary&
                      s.account.samples_without_targets == 1
                          ? "1 packed sample has"
                          : with_commas(s.account.samples_without_targets) + " packed samples have"));
+  }
+  if (s.account.labels_lost > 0) {
+    warn(fmt::format("{}: {} lost: {}", path, lost_text(s.account),
+                     s.account.samples_truncated > 0 ? "cut off from samples longer than the capacity; "
+                                                       "--overlong split or a larger --capacity keeps them"
+                                                     : "they belong to tokens after the last one of their "
+                                                       "samples, whose ids the input does not give"));
   }
   // A twentieth more packs than the bound, and more than the one that rounding explains.
   if (s.packs < s.lower_bound_packs + 2 || s.packs - s.lower_bound_packs <= s.lower_bound_packs / 20) return;

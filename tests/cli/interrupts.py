@@ -80,6 +80,43 @@ def what_kill_9_leaves_the_next_run_removes(folder):
     run("verify", folder / "out.tpk")
 
 
+def killed_when(condition, *arguments):
+    """Runs tokpack and kills it at the first moment when the condition holds; False when that never came."""
+    process = subprocess.Popen([str(TOKPACK), *map(str, arguments)], stdout=subprocess.DEVNULL)
+    while process.poll() is None:
+        if condition():
+            process.kill()
+            return process.wait(60) == -signal.SIGKILL
+    return False
+
+
+def what_kill_9_leaves_of_an_export_the_next_one_removes(folder):
+    (folder / "in.jsonl").write_bytes(LINE * 300_000)
+    run("pack", folder / "in.jsonl", "-o", folder / "in.tpk", "--capacity", 4096)
+    before = len(list(folder.iterdir()))
+    caught = killed_when(lambda: len(os.listdir(folder)) > before, "export", folder / "in.tpk", "-o",
+                         folder / "out.jsonl")
+    if not caught:
+        return "the export was done before it could be killed"
+    run("export", folder / "in.tpk", "-o", folder / "out.jsonl")
+    assert sorted(os.listdir(folder)) == ["in.jsonl", "in.tpk", "out.jsonl"], os.listdir(folder)
+    assert (folder / "out.jsonl").read_bytes() == (folder / "in.jsonl").read_bytes()
+
+
+def what_kill_9_leaves_between_the_two_files_the_next_run_removes(folder):
+    (folder / "in.jsonl").write_bytes(LINE * 200_000 + b'{"input_ids":[7]}\n')
+    (folder / "held.tpk").write_text("old")
+    old = os.stat(folder / "held.tpk").st_ino
+    # [7] alone is held out: that file is finished long before the other one is planned and written.
+    arguments = ["pack", folder / "in.jsonl", "-o", folder / "out.tpk", "--holdout", "34.3", "--holdout-out",
+                 folder / "held.tpk", "--capacity", 64, "--threads", 1, "--force"]
+    if not killed_when(lambda: os.stat(folder / "held.tpk").st_ino != old, *arguments):
+        return "both files were there before the pack could be killed"
+    run(*arguments)
+    assert sorted(os.listdir(folder)) == ["held.tpk", "in.jsonl", "out.tpk"], os.listdir(folder)
+    run("verify", folder / "held.tpk", folder / "out.tpk")
+
+
 def kill_9_at_many_moments_never_leaves_a_broken_file(folder):
     (folder / "in.jsonl").write_bytes(LINE * 60_000)
     for i in range(25):
@@ -108,5 +145,6 @@ def two_packs_to_one_output_give_one_complete_file(folder):
 
 
 main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143, an_old_file_survives_an_interrupt,
-      what_kill_9_leaves_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
+      what_kill_9_leaves_the_next_run_removes, what_kill_9_leaves_of_an_export_the_next_one_removes,
+      what_kill_9_leaves_between_the_two_files_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
       two_packs_to_one_output_give_one_complete_file])

@@ -447,7 +447,12 @@ def parse_metadata(raw):
     def no_float(text):
         raise ValueError(f"{text} is not an integer")
 
+    values = 0
+
     def check(value, depth):
+        nonlocal values
+        values += 1
+        need(values <= 1 << 18, "metadata", "more than 262144 values")
         need(depth <= 16 or not isinstance(value, (dict, list)), "metadata", "nested more than 16 deep")
         need(not isinstance(value, bool) and value is not None, "metadata", "true, false or null")
         need(not isinstance(value, int) or -1 << 63 <= value < 1 << 64, "metadata", f"{value} does not fit 64 bits")

@@ -164,8 +164,6 @@ def check_metadata(file, found):  # M-1, M-2, M-4
 
 def account_adds_up(account, header):
     a = {field: account.get(field, 0) for field in ACCOUNT_FIELDS}
-    if not any(a.values()):
-        return True
     samples = sum(a["samples_" + k] for k in ("packed", "empty", "dropped", "held_out", "skipped"))
     tokens = sum(a["tokens_" + k] for k in ("stored", "dropped", "held_out", "skipped", "target_only"))
     return (a["samples_in"] == samples == header["samples"] and a["tokens_in"] == tokens

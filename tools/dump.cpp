@@ -186,8 +186,8 @@ void print_file(Output& out, const Reader& reader, bool sections) {
   const MetadataText metadata = read_metadata(reader);
   const std::string about = metadata_text(metadata);
   out << about;
-  if (metadata.parsed && Json::parse(metadata.json).contains("account"))
-    out << (about.empty() ? "" : "\n") << account_text(metadata.parsed->account);
+  if (metadata.parsed && metadata.parsed->account)
+    out << (about.empty() ? "" : "\n") << account_text(*metadata.parsed->account);
   if (sections) out << "\n" << section_table(reader);
 }
 

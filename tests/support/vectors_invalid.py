@@ -506,6 +506,8 @@ found("account", "sequences", "A fragment too many.", accounts(extra_fragments=1
 found("account", "header", "Adds up, but to 8 tokens; the header has 9.", accounts(tokens_in=8, tokens_stored=8))
 found("account", "missing_fields", "Missing fields count as 0: 3 samples in, none accounted for.",
       two_packs(metadata={"account": {"samples_in": 3}}))
+found("account", "zeros", "An account of zeros, which the header contradicts.", two_packs(metadata={"account": account()}))
+found("account", "empty", "An account without fields is one of zeros.", two_packs(metadata={"account": {}}))
 found("account", "wraps", "Adds up modulo 2^64 only.",
       accounts(samples_dropped=(1 << 64) - 1, samples_skipped=1))
 

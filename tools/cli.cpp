@@ -5,13 +5,15 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
-#include <map>
+#include <span>
 #include <string>
 
 #include "command.h"
 #include "options.h"
 #include "text.h"
+#include "tokpack/core/window_defaults.h"
 #include "tokpack/format/layout.h"
+#include "tokpack/format/names.h"
 #include "tokpack/format/parse.h"
 
 namespace tokpack::tools {
@@ -70,11 +72,6 @@ CLI::Option* choice_option(CLI::App* app, const std::string& name, Target& targe
 
 /// NAME:TYPE[xWIDTH]@token|sequence
 ColumnSpec parse_column(const std::string& text) {
-  static const std::map<std::string, ElementType> kTypes = {
-      {"u8", ElementType::kU8},      {"u16", ElementType::kU16},   {"u32", ElementType::kU32},
-      {"u64", ElementType::kU64},    {"i32", ElementType::kI32},   {"i64", ElementType::kI64},
-      {"f16", ElementType::kF16},    {"bf16", ElementType::kBF16}, {"f32", ElementType::kF32},
-      {"bytes", ElementType::kBytes}};
   const std::string option = "--column";
   const std::size_t colon = text.find(':');
   const std::size_t at = text.rfind('@');
@@ -89,11 +86,14 @@ ColumnSpec parse_column(const std::string& text) {
     spec.width = parse_number<std::uint16_t>(option, type.substr(x + 1), 1, 65535);
     type.resize(x);
   }
-  const auto found = kTypes.find(type);
-  if (found == kTypes.end())
-    refuse(option,
-           "expected a type of u8, u16, u32, u64, i32, i64, f16, bf16, f32, bytes, found '" + type + "'");
-  spec.type = found->second;
+  const auto known = format::element_type_by_name(type);
+  if (!known) {
+    std::string names;
+    for (const std::string_view name : std::span(format::kElementTypeNames).subspan(1))
+      names.append(names.empty() ? "" : ", ").append(name);
+    refuse(option, "expected a type of " + names + ", found '" + type + "'");
+  }
+  spec.type = *known;
   const std::string scope = text.substr(at + 1);
   if (scope != "token" && scope != "sequence")
     refuse(option, "expected @token or @sequence, found '@" + scope + "'");

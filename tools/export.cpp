@@ -113,32 +113,26 @@ class Exporter {
     return entries;
   }
 
-  struct Piece {
-    PackView pack;
-    std::size_t index;
-    std::uint32_t position;
-  };
-
   /// The sample's sequences in order. Several may stand in one pack.
-  std::vector<Piece> pieces(std::span<const Entry> entries) const {
-    std::vector<Piece> out;
+  std::vector<SequenceView> pieces(std::span<const Entry> entries) const {
+    std::vector<SequenceView> out;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (i > 0 && entries[i].pack == entries[i - 1].pack) continue;
       const PackView pack = take(reader_.pack(entries[i].pack), reader_.path());
       const SourceSpan sources = pack.sources();
-      const auto positions = pack.first_token_positions();
       for (std::size_t s = 0; s < sources.size(); ++s)
-        if (sources[s] == entries[i].source) out.push_back({pack, s, positions.empty() ? 0 : positions[s]});
+        if (sources[s] == entries[i].source) out.push_back(pack.sequence(s));
     }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Piece& a, const Piece& b) { return a.position < b.position; });
+    std::stable_sort(out.begin(), out.end(), [](const SequenceView& a, const SequenceView& b) {
+      return a.first_token_position() < b.first_token_position();
+    });
     return out;
   }
 
   void write_sample(std::span<const Entry> entries) {
-    const std::vector<Piece> sample = pieces(entries);
+    const std::vector<SequenceView> sample = pieces(entries);
     const bool with_labels = reader_.header().label_kind != static_cast<std::uint8_t>(LabelKind::kAll);
-    const std::int32_t tail = tail_of(sample.back());
+    const std::int32_t tail = sample.back().tail_label();
     std::optional<std::int32_t> last_token;
     if (input_target_ && tail != ignore_) last_token = tail;
     if (input_target_ && tail == ignore_) ++unrestored_;
@@ -152,9 +146,9 @@ class Exporter {
       if (!first) text += ',';
       first = false;
     };
-    for (const Piece& piece : sample) {
-      const TokenSpan tokens = piece.pack.tokens();
-      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+    for (const SequenceView& piece : sample) {
+      const TokenSpan tokens = piece.tokens();
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
         comma();
         append_number(text, static_cast<std::int64_t>(tokens[i]));
       }
@@ -167,10 +161,11 @@ class Exporter {
     if (with_labels) {
       text += ",\"labels\":[";
       first = true;
-      for (const Piece& piece : sample) {
-        for (std::size_t i = begin(piece); i < end(piece); ++i) {
+      for (const SequenceView& piece : sample) {
+        const std::size_t length = piece.tokens().size();
+        for (std::size_t i = 0; i < length; ++i) {
           comma();
-          append_number(text, piece.pack.stored_label(i));
+          append_number(text, piece.stored_label(i));
         }
       }
       if (last_token) {
@@ -188,43 +183,33 @@ class Exporter {
     text += "}\n";
   }
 
-  void write_column(std::string& text, const std::vector<Piece>& sample, std::size_t index) const {
-    ColumnView column = take(sample.front().pack.column(index), reader_.path());
+  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index) const {
+    ColumnView column = take(sample.front().pack().column(index), reader_.path());
     text += fmt::format(",\"{}\":", column.name);
     if (column.scope == Scope::kSequence) {
       // Every fragment carries the sample's value.
       if (column.name == "role" && !column.ragged) {
-        const auto role = std::to_integer<std::size_t>(column.values[sample.front().index]);
+        const auto role = std::to_integer<std::size_t>(column.values[sample.front().index_in_pack()]);
         if (role < roles_.size()) {
           text += nlohmann::json(roles_[role]).dump();
           return;
         }
       }
-      append_row(text, column, sample.front().index, true);
+      append_row(text, column, sample.front().index_in_pack(), true);
       return;
     }
     text += '[';
     bool first = true;
-    for (const Piece& piece : sample) {
-      column = take(piece.pack.column(index), reader_.path());
-      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+    for (const SequenceView& piece : sample) {
+      column = take(piece.pack().column(index), reader_.path());
+      const std::size_t length = piece.tokens().size();
+      for (std::size_t i = 0; i < length; ++i) {
         if (!first) text += ',';
         first = false;
-        append_row(text, column, i, true);
+        append_row(text, column, piece.first_token_in_pack() + i, true);
       }
     }
     text += ']';
-  }
-
-  static std::size_t begin(const Piece& piece) {
-    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index]);
-  }
-  static std::size_t end(const Piece& piece) {
-    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index + 1]);
-  }
-  std::int32_t tail_of(const Piece& piece) const {
-    const auto tails = piece.pack.tail_labels();
-    return tails.empty() ? ignore_ : tails[piece.index];
   }
 
   const Reader& reader_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "byte_stream.h"
+#include "label_runs.h"
 #include "parse_pool.h"
 #include "quote.h"
 #include "sniff.h"
@@ -43,7 +44,7 @@ std::uint64_t fresh_group_key(std::uint64_t number) {
   return format::xxh3_64(bytes);
 }
 
-/// Line numbers of the samples of one batch.
+/// Line numbers of the samples of one chunk.
 struct LineNumbers {
   std::uint64_t first_sample = 0, first_line = 0;
   std::vector<std::uint32_t> lines;
@@ -56,6 +57,7 @@ class JsonlSource final : public Source {
         name_(std::move(name)),
         session_(std::move(session)),
         table_(session_->table.value()),
+        runs_(table_),
         pool_(session_->options.threads, session_->options, table_) {}
 
   Result<const SampleBatch*> next() override {
@@ -64,6 +66,7 @@ class JsonlSource final : public Source {
     } catch (const std::bad_alloc&) {
       error_ = Error{Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to read on", name_)};
       drain();
+      current_.reset();  // what is left of it must not come behind the error
       return *error_;
     }
   }
@@ -91,7 +94,10 @@ class JsonlSource final : public Source {
 
  private:
   Result<const SampleBatch*> next_batch() {
-    recycle(std::move(current_));
+    if (current_) {
+      if (const SampleBatch* batch = runs_.next()) return batch;
+      recycle(std::move(current_));
+    }
     while (!error_) {
       read_ahead();
       if (in_flight_.empty()) {
@@ -110,7 +116,8 @@ class JsonlSource final : public Source {
       }
       if (job->parsed.batch.samples() > 0) {
         current_ = std::move(job);
-        return &current_->parsed.batch;
+        runs_.start(current_->parsed, *current_->schema);
+        return runs_.next();
       }
       recycle(std::move(job));
     }
@@ -203,7 +210,7 @@ class JsonlSource final : public Source {
   }
 
   void note_lines(ParseJob& job) {
-    LineNumbers& slot = line_numbers_[batches_++ % line_numbers_.size()];
+    LineNumbers& slot = line_numbers_[chunks_++ % line_numbers_.size()];
     slot.first_sample = samples_;
     slot.first_line = lines_before_;
     slot.lines.swap(job.parsed.lines);
@@ -248,12 +255,13 @@ class JsonlSource final : public Source {
   std::deque<std::unique_ptr<ParseJob>> in_flight_;
   std::vector<std::unique_ptr<ParseJob>> spare_;
   std::unique_ptr<ParseJob> current_;
+  LabelRuns runs_;  // of the current job
   ParsePool pool_;  // ends before the jobs that its threads write into
   bool reader_done_ = false;
   std::optional<Error> read_error_;  // comes after what was read before it
   std::optional<Error> error_;       // final
-  std::uint64_t lines_before_ = 0, failed_line_ = 0, samples_ = 0, batches_ = 0;
-  std::array<LineNumbers, 2> line_numbers_;  // of the current and the previous batch
+  std::uint64_t lines_before_ = 0, failed_line_ = 0, samples_ = 0, chunks_ = 0;
+  std::array<LineNumbers, 2> line_numbers_;  // of the current and the previous chunk
 };
 
 Result<std::unique_ptr<Source>> make_source(LineReader reader, std::string name,

@@ -11,6 +11,7 @@
 
 #include "byte_stream.h"
 #include "label_runs.h"
+#include "no_memory.h"
 #include "parse_pool.h"
 #include "quote.h"
 #include "sniff.h"
@@ -64,10 +65,10 @@ class JsonlSource final : public Source {
     try {
       return next_batch();
     } catch (const std::bad_alloc&) {
-      error_ = Error{Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to read on", name_)};
       drain();
       current_.reset();  // what is left of it must not come behind the error
-      return *error_;
+      error_ = no_memory(name_, "to read on");
+      return no_memory(name_, "to read on");
     }
   }
 
@@ -144,8 +145,8 @@ class JsonlSource final : public Source {
         continue;
       }
       job->schema = session_->schema;
-      pool_.submit(*job);
       in_flight_.push_back(std::move(job));
+      pool_.submit(*in_flight_.back());  // last: what a thread works on is ours until it was waited for
     }
   }
 
@@ -221,6 +222,7 @@ class JsonlSource final : public Source {
 
   Error locate(const ParseJob& job) const {
     const Failure& failure = *job.parsed.failure;
+    if (failure.text.empty()) return no_memory(name_, "to parse it");
     std::string detail = fmt::format("{}:{}: {}", name_, failed_line_ + failure.line + 1, failure.text);
     const bool known = failure.offset != Error::kNoOffset;
     if (failure.code == Errc::kJsonSyntax && known &&
@@ -270,31 +272,33 @@ Result<std::unique_ptr<Source>> make_source(LineReader reader, std::string name,
       std::make_unique<JsonlSource>(std::move(reader), std::move(name), std::move(session)));
 }
 
-Error no_memory(const std::string& name) {
-  return {Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to open it", name)};
-}
-
 }  // namespace
 
 std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options) {
-  return std::make_shared<JsonlSession>(std::move(options));
+  try {
+    return std::make_shared<JsonlSession>(std::move(options));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 Result<std::unique_ptr<Source>> open_jsonl(const std::string& path, std::shared_ptr<JsonlSession> session) {
-  const std::string name = display_name(path);
+  if (!session) return no_memory(path, "for its session");
   try {
+    const std::string name = display_name(path);
     if (!session->table) return session->table.error();
     auto stream = open_stream(path);
     if (!stream) return stream.error();
     LineReader reader(std::move(*stream), name, session->options.batch_bytes);
     return make_source(std::move(reader), name, std::move(session));
   } catch (const std::bad_alloc&) {
-    return no_memory(name);
+    return no_memory(path, "to open it");
   }
 }
 
 Result<std::unique_ptr<Source>> open_jsonl_text(std::string_view text, const std::string& name,
                                                 std::shared_ptr<JsonlSession> session) {
+  if (!session) return no_memory(name, "for its session");
   try {
     if (!session->table) return session->table.error();
     const std::size_t chunk = session->options.batch_bytes;
@@ -303,7 +307,7 @@ Result<std::unique_ptr<Source>> open_jsonl_text(std::string_view text, const std
     if (!stream) return stream.error();
     return make_source(LineReader(std::move(*stream), name, chunk), name, std::move(session));
   } catch (const std::bad_alloc&) {
-    return no_memory(name);
+    return no_memory(name, "to open it");
   }
 }
 

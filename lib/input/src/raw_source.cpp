@@ -9,6 +9,7 @@
 
 #include "array_file.h"
 #include "length_list.h"
+#include "no_memory.h"
 #include "quote.h"
 #include "tokpack/format/layout.h"
 #include "tokpack/input/raw.h"
@@ -46,14 +47,14 @@ class RawSource final : public Source {
         limit_(options_.vocab_size == 0 ? std::uint64_t{format::kMaxTokenId} + 1 : options_.vocab_size) {}
 
   Result<const SampleBatch*> next() override {
-    if (error_) return *error_;
     try {
+      if (error_) return *error_;
       auto batch = next_batch();
       if (!batch) error_ = batch.error();
       return batch;
     } catch (const std::bad_alloc&) {
-      error_ = error_about(Errc::kOutOfMemory, tokens_.name(), "no memory to read on");
-      return *error_;
+      error_ = no_memory(tokens_.name(), "to read on");
+      return no_memory(tokens_.name(), "to read on");
     }
   }
 
@@ -253,7 +254,7 @@ Result<std::unique_ptr<Source>> open_raw(const std::string& path, const RawOptio
   try {
     return open_checked(path, options);
   } catch (const std::bad_alloc&) {
-    return error_about(Errc::kOutOfMemory, escaped_name(path), "no memory to open it");
+    return no_memory(path, "to open it");
   }
 }
 

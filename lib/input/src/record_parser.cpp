@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "column_values.h"
 #include "json_arrays.h"
@@ -373,8 +374,9 @@ std::optional<RecordShape> RecordParser::shape_of(std::string_view line) {
   impl.failure = &ignored;
   dom::element document;
   dom::object object;
-  if (impl.parser.parse(line.data(), line.size(), false).get(document) != simdjson::SUCCESS)
-    return std::nullopt;
+  const auto code = impl.parser.parse(line.data(), line.size(), false).get(document);
+  if (code == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (code != simdjson::SUCCESS) return std::nullopt;
   if (document.get_object().get(object) != simdjson::SUCCESS || !impl.collect(object)) return std::nullopt;
   shape.labels = impl.label_form();
   for (const Field& field : impl.table.fields) {

@@ -21,7 +21,7 @@ struct Failure {
   Errc code{};
   std::uint64_t line = 0;    ///< 0-based within the chunk
   std::uint64_t offset = 0;  ///< of the line within the chunk
-  std::string text;
+  std::string text;          ///< empty: no memory for words
 };
 
 /// Consecutive samples of one label form.
@@ -59,7 +59,7 @@ class RecordParser {
   RecordParser(const RecordParser&) = delete;
   RecordParser& operator=(const RecordParser&) = delete;
 
-  /// The shape of a line's record; nothing when it is damaged.
+  /// The shape of a line's record; nothing when it is damaged. Throws std::bad_alloc, as parse() does.
   std::optional<RecordShape> shape_of(std::string_view line);
 
   /// `text` is whole lines with kPaddingBytes readable bytes behind them.

@@ -19,7 +19,7 @@ struct JsonlOptions {
   bool u16_only = false;         ///< ids must be below 65,536
   std::int32_t ignore_index = kDefaultIgnoreIndex;
   MissingLabels missing_labels = MissingLabels::kError;
-  std::string group_field = "group";  ///< empty: no groups
+  std::string group_field = "group";       ///< empty: no groups
   std::vector<std::string> mask_fields{};  ///< besides the three known names
   std::vector<ColumnSpec> columns{};       ///< declared: every record must have the field
   unsigned threads = 1;
@@ -27,7 +27,8 @@ struct JsonlOptions {
 };
 
 /// State that is shared by the inputs of one run, so that the first record of the first input decides for all
-/// (labels or not, groups, reserved columns) and role numbers continue. One thread.
+/// (labels or not, groups, reserved columns) and role numbers continue. One thread. Null when there is no
+/// memory for it, of which open_jsonl then tells.
 struct JsonlSession;
 std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options);
 

@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <deque>
 #include <new>
 #include <unordered_map>
 #include <utility>
 
 #include "byte_stream.h"
+#include "group_key.h"
 #include "label_runs.h"
 #include "no_memory.h"
 #include "parse_pool.h"
 #include "quote.h"
 #include "sniff.h"
-#include "tokpack/format/checksum.h"
 #include "tokpack/input/jsonl.h"
 
 namespace tokpack::input {
@@ -34,16 +33,6 @@ struct JsonlSession {
 namespace {
 
 constexpr std::size_t kMaxRoles = 256;
-
-/// A key that no record can have chosen, but for a collision of hashes.
-std::uint64_t fresh_group_key(std::uint64_t number) {
-  std::array<std::byte, 24> bytes{};
-  constexpr std::array<char, 16> kSalt = {'t', 'o', 'k', 'p', 'a', 'c', 'k', ' ',
-                                          'n', 'o', ' ', 'g', 'r', 'o', 'u', 'p'};
-  std::memcpy(bytes.data(), kSalt.data(), kSalt.size());
-  std::memcpy(bytes.data() + kSalt.size(), &number, sizeof number);
-  return format::xxh3_64(bytes);
-}
 
 /// Line numbers of the samples of one chunk.
 struct LineNumbers {

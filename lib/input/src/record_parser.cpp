@@ -8,11 +8,11 @@
 #include <new>
 
 #include "column_values.h"
+#include "group_key.h"
 #include "json_arrays.h"
 #include "line_diagnosis.h"
 #include "line_reader.h"
 #include "quote.h"
-#include "tokpack/format/checksum.h"
 
 namespace tokpack::input {
 namespace {
@@ -263,11 +263,14 @@ bool RecordParser::Impl::take_group(ParsedChunk& out, const Schema& schema) {
   } else {
     std::string_view text;
     std::int64_t number;
+    std::uint64_t large;
     if (group.value.get_string().get(text) == simdjson::SUCCESS) {
-      key = format::xxh3_64(std::as_bytes(std::span(text)));
+      key = group_key(text);
     } else if (group.value.get_int64().get(number) == simdjson::SUCCESS) {
-      key = static_cast<std::uint64_t>(number);
-    } else if (group.value.get_uint64().get(key) != simdjson::SUCCESS) {
+      key = group_key(number);
+    } else if (group.value.get_uint64().get(large) == simdjson::SUCCESS) {
+      key = group_key(large);
+    } else {
       return fail_value(group.place, "a string or an integer");
     }
   }

@@ -256,5 +256,15 @@ TEST_CASE("names of inputs keep printable UTF-8 and escape what a terminal would
   CHECK(missing("a\x1b\x7f\n").starts_with("a\\x1b\\x7f\\n: "));
 }
 
+TEST_CASE("a path with a NUL byte is refused, not cut") {
+  const TempDir dir;
+  const std::string path = dir.file("in.jsonl");
+  tokpack::test::write_file(path, "{\"tokens\":[1]}\n");
+  const std::string text =
+      error_of(read_all(open_jsonl(path + std::string("\0.old", 5), make_jsonl_session({}))));
+  CHECK(text.starts_with("io: "));
+  CHECK(text.ends_with("in.jsonl\\x00.old: cannot be opened: a path cannot hold a NUL byte"));
+}
+
 }  // namespace
 }  // namespace tokpack::input::test

@@ -42,6 +42,7 @@ struct SampleBatch {
   std::size_t samples() const noexcept { return lengths.size(); }
   /// Borrows from this batch. `storage` holds the ColumnInput array and must live as long as the view.
   Batch view(std::vector<ColumnInput>& storage) const&;
+  Batch view(std::vector<ColumnInput>& storage) const&& = delete;
 };
 
 /// Bytes read so far and in all, for a progress bar; total 0 when unknown (a pipe).

@@ -5,12 +5,14 @@
 // Threads: one thread calls; JSONL parsing uses `threads` of its own and keeps the order.
 // Errors: kIo, kNotRegularFile (a folder), codes 200.. with file, line (1-based), position and value.
 //
-//   auto source = open_jsonl("train.jsonl.zst", {});
+//   auto source = open_jsonl("train.jsonl.zst", make_jsonl_session({}));
+//   if (!source) return source.error();
+//   std::vector<ColumnInput> storage;
 //   while (true) {
 //     auto batch = (*source)->next();
 //     if (!batch) return batch.error();
-//     if (!*batch) break;
-//     writer.add_batch((*batch)->view());
+//     if (*batch == nullptr) break;
+//     if (auto added = writer.add_batch((*batch)->view(storage)); !added) return added.error();
 //   }
 #pragma once
 

@@ -190,7 +190,7 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
     return fail(
         Errc::kLabelsMissing,
         fmt::format("this record has {}, but the first record, {}, has {}; give all records the same, or "
-                    "let those without labels be trained in full with --missing-labels train",
+                    "let those without labels be trained in full (missing_labels = train)",
                     label_form_words(form), schema.first, label_form_words(schema.shape.labels)));
   }
 

@@ -85,8 +85,8 @@ TEST_CASE("a record without labels behind one with labels is an error that names
     return error_of(read);
   };
   const std::string advice =
-      "; give all records the same, or let those without labels be trained in full with --missing-labels "
-      "train";
+      "; give all records the same, or let those without labels be trained in full (missing_labels = "
+      "train)";
   CHECK(
       second("{\"tokens\":[2]}") ==
       "labels_missing: in.jsonl:3: this record has no labels, but the first record, in.jsonl:2, has labels" +

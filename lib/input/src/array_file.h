@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "npy_header.h"
@@ -33,31 +34,26 @@ class ArrayFile {
     while (count > 0) {
       const std::uint64_t part = count < kPart ? count : kPart;
       if (auto read = read_part(first, static_cast<std::size_t>(part)); !read) return read;
-      switch (type_) {
-        case NumberType::kBool:
-        case NumberType::kU8:
-          each<std::uint8_t>(part, use);
-          break;
-        case NumberType::kU16:
-          each<std::uint16_t>(part, use);
-          break;
-        case NumberType::kU32:
-          each<std::uint32_t>(part, use);
-          break;
-        case NumberType::kU64:
-          each<std::uint64_t>(part, use);
-          break;
-        case NumberType::kI32:
-          each<std::int32_t>(part, use);
-          break;
-        case NumberType::kI64:
-          each<std::int64_t>(part, use);
-          break;
-      }
+      visit_type([&](auto zero) { each<decltype(zero)>(part, use); });
       first += part;
       count -= part;
     }
     return {};
+  }
+
+  /// Stores the ids [first, first + count) at `out`. False when one of them is not in 0..limit-1; for_each()
+  /// finds which. REQUIRES: as above, and limit <= 2^31.
+  Result<bool> read_ids(std::uint64_t first, std::uint64_t count, std::uint64_t limit, std::uint32_t* out) {
+    bool good = true;
+    while (count > 0) {
+      const std::uint64_t part = count < kPart ? count : kPart;
+      if (auto read = read_part(first, static_cast<std::size_t>(part)); !read) return read.error();
+      visit_type([&](auto zero) { good &= copy_ids<decltype(zero)>(part, limit, out); });
+      first += part;
+      out += part;
+      count -= part;
+    }
+    return good;
   }
 
  private:
@@ -65,6 +61,39 @@ class ArrayFile {
 
   explicit ArrayFile(File file) : file_(std::move(file)) {}
   Result<void> read_part(std::uint64_t first, std::size_t count);
+
+  /// Calls `visit(T{})` with the C++ type of the numbers.
+  template <typename Visit>
+  void visit_type(Visit&& visit) const {
+    switch (type_) {
+      case NumberType::kBool:
+      case NumberType::kU8:
+        return visit(std::uint8_t{});
+      case NumberType::kU16:
+        return visit(std::uint16_t{});
+      case NumberType::kU32:
+        return visit(std::uint32_t{});
+      case NumberType::kU64:
+        return visit(std::uint64_t{});
+      case NumberType::kI32:
+        return visit(std::int32_t{});
+      case NumberType::kI64:
+        return visit(std::int64_t{});
+    }
+  }
+
+  /// One pass without a branch; the largest value is looked at once. A negative one becomes a huge one.
+  template <typename T>
+  bool copy_ids(std::uint64_t count, std::uint64_t limit, std::uint32_t* out) const {
+    using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    Wide largest = 0;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<Wide>(format::load<T>(part_, i * sizeof(T)));
+      largest = value > largest ? value : largest;
+      out[i] = static_cast<std::uint32_t>(value);
+    }
+    return largest < limit;
+  }
 
   template <typename T, typename Use>
   void each(std::uint64_t count, Use& use) const {

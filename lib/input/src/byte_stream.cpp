@@ -101,6 +101,10 @@ class MemoryStream final : public ByteStream {
 
 Result<std::unique_ptr<FileStream>> open_file(const std::string& path) {
   const std::string name = display_name(path);
+  if (path.find('\0') != std::string::npos) {  // the system would open what stands before it
+    return Error{Errc::kIo, Error::kNoOffset,
+                 fmt::format("{}: cannot be opened: a path cannot hold a NUL byte", name)};
+  }
   const bool standard_input = path == "-";
   const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {

@@ -6,7 +6,8 @@
 #include <array>
 
 #include "quote.h"
-#include "tokpack/format/layout.h"
+#include "tokpack/format/names.h"
+#include "tokpack/format/parse.h"
 
 namespace tokpack::input {
 namespace {
@@ -15,12 +16,6 @@ constexpr std::array<std::string_view, 3> kKnownMasks = {"loss_mask", "completio
 
 Error bad_option(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
 
-bool is_column_name(std::string_view name) {
-  return !name.empty() && name.size() <= format::kNameBytes && std::ranges::all_of(name, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 const format::ReservedColumn* reserved(std::string_view name) {
   const auto* found = std::ranges::find(format::kReservedColumns, name, &format::ReservedColumn::name);
   return found == format::kReservedColumns.end() ? nullptr : found;
@@ -28,7 +23,7 @@ const format::ReservedColumn* reserved(std::string_view name) {
 
 std::optional<Error> check_column(const ColumnSpec& column) {
   const std::string name = escaped(column.name);
-  if (!is_column_name(column.name)) {
+  if (!format::valid_section_name(column.name)) {
     return bad_option(fmt::format("column \"{}\": a name is 1 to {} characters of a-z, 0-9 and _", name,
                                   format::kNameBytes));
   }
@@ -50,19 +45,12 @@ std::optional<Error> check_column(const ColumnSpec& column) {
   if (rule != nullptr &&
       (column.type != rule->type || column.width != 1 || column.ragged || column.scope != Scope::kSequence)) {
     return bad_option(fmt::format("column \"{}\": the name is reserved for one {} a sequence", name,
-                                  element_type_name(rule->type)));
+                                  format::element_type_name(rule->type)));
   }
   return std::nullopt;
 }
 
 }  // namespace
-
-std::string_view element_type_name(ElementType type) noexcept {
-  constexpr std::array<std::string_view, 11> kNames = {"unknown", "u8",  "u16",  "u32", "u64",  "i32",
-                                                       "i64",     "f16", "bf16", "f32", "bytes"};
-  const auto i = static_cast<std::size_t>(type);
-  return i < kNames.size() ? kNames[i] : kNames[0];
-}
 
 std::string_view label_form_words(SampleBatch::Labels form) noexcept {
   if (form == SampleBatch::Labels::kLabels) return "labels";

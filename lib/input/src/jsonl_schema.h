@@ -49,8 +49,6 @@ struct RecordShape {
   bool group = false, role = false, role_is_text = false, weight = false;
 };
 
-std::string_view element_type_name(ElementType type) noexcept;
-
 /// "labels", "a loss mask" or "no labels".
 std::string_view label_form_words(SampleBatch::Labels form) noexcept;
 

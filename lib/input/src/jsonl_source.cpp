@@ -3,17 +3,18 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstring>
 #include <deque>
 #include <new>
 #include <unordered_map>
 #include <utility>
 
 #include "byte_stream.h"
+#include "group_key.h"
+#include "label_runs.h"
+#include "no_memory.h"
 #include "parse_pool.h"
 #include "quote.h"
 #include "sniff.h"
-#include "tokpack/format/checksum.h"
 #include "tokpack/input/jsonl.h"
 
 namespace tokpack::input {
@@ -33,17 +34,7 @@ namespace {
 
 constexpr std::size_t kMaxRoles = 256;
 
-/// A key that no record can have chosen, but for a collision of hashes.
-std::uint64_t fresh_group_key(std::uint64_t number) {
-  std::array<std::byte, 24> bytes{};
-  constexpr std::array<char, 16> kSalt = {'t', 'o', 'k', 'p', 'a', 'c', 'k', ' ',
-                                          'n', 'o', ' ', 'g', 'r', 'o', 'u', 'p'};
-  std::memcpy(bytes.data(), kSalt.data(), kSalt.size());
-  std::memcpy(bytes.data() + kSalt.size(), &number, sizeof number);
-  return format::xxh3_64(bytes);
-}
-
-/// Line numbers of the samples of one batch.
+/// Line numbers of the samples of one chunk.
 struct LineNumbers {
   std::uint64_t first_sample = 0, first_line = 0;
   std::vector<std::uint32_t> lines;
@@ -56,15 +47,17 @@ class JsonlSource final : public Source {
         name_(std::move(name)),
         session_(std::move(session)),
         table_(session_->table.value()),
+        runs_(table_),
         pool_(session_->options.threads, session_->options, table_) {}
 
   Result<const SampleBatch*> next() override {
     try {
       return next_batch();
     } catch (const std::bad_alloc&) {
-      error_ = Error{Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to read on", name_)};
       drain();
-      return *error_;
+      current_.reset();  // what is left of it must not come behind the error
+      error_ = no_memory(name_, "to read on");
+      return no_memory(name_, "to read on");
     }
   }
 
@@ -91,7 +84,10 @@ class JsonlSource final : public Source {
 
  private:
   Result<const SampleBatch*> next_batch() {
-    recycle(std::move(current_));
+    if (current_) {
+      if (const SampleBatch* batch = runs_.next()) return batch;
+      recycle(std::move(current_));
+    }
     while (!error_) {
       read_ahead();
       if (in_flight_.empty()) {
@@ -110,7 +106,8 @@ class JsonlSource final : public Source {
       }
       if (job->parsed.batch.samples() > 0) {
         current_ = std::move(job);
-        return &current_->parsed.batch;
+        runs_.start(current_->parsed, *current_->schema);
+        return runs_.next();
       }
       recycle(std::move(job));
     }
@@ -137,8 +134,8 @@ class JsonlSource final : public Source {
         continue;
       }
       job->schema = session_->schema;
-      pool_.submit(*job);
       in_flight_.push_back(std::move(job));
+      pool_.submit(*in_flight_.back());  // last: what a thread works on is ours until it was waited for
     }
   }
 
@@ -203,7 +200,7 @@ class JsonlSource final : public Source {
   }
 
   void note_lines(ParseJob& job) {
-    LineNumbers& slot = line_numbers_[batches_++ % line_numbers_.size()];
+    LineNumbers& slot = line_numbers_[chunks_++ % line_numbers_.size()];
     slot.first_sample = samples_;
     slot.first_line = lines_before_;
     slot.lines.swap(job.parsed.lines);
@@ -214,6 +211,7 @@ class JsonlSource final : public Source {
 
   Error locate(const ParseJob& job) const {
     const Failure& failure = *job.parsed.failure;
+    if (failure.text.empty()) return no_memory(name_, "to parse it");
     std::string detail = fmt::format("{}:{}: {}", name_, failed_line_ + failure.line + 1, failure.text);
     const bool known = failure.offset != Error::kNoOffset;
     if (failure.code == Errc::kJsonSyntax && known &&
@@ -248,12 +246,13 @@ class JsonlSource final : public Source {
   std::deque<std::unique_ptr<ParseJob>> in_flight_;
   std::vector<std::unique_ptr<ParseJob>> spare_;
   std::unique_ptr<ParseJob> current_;
+  LabelRuns runs_;  // of the current job
   ParsePool pool_;  // ends before the jobs that its threads write into
   bool reader_done_ = false;
   std::optional<Error> read_error_;  // comes after what was read before it
   std::optional<Error> error_;       // final
-  std::uint64_t lines_before_ = 0, failed_line_ = 0, samples_ = 0, batches_ = 0;
-  std::array<LineNumbers, 2> line_numbers_;  // of the current and the previous batch
+  std::uint64_t lines_before_ = 0, failed_line_ = 0, samples_ = 0, chunks_ = 0;
+  std::array<LineNumbers, 2> line_numbers_;  // of the current and the previous chunk
 };
 
 Result<std::unique_ptr<Source>> make_source(LineReader reader, std::string name,
@@ -262,31 +261,33 @@ Result<std::unique_ptr<Source>> make_source(LineReader reader, std::string name,
       std::make_unique<JsonlSource>(std::move(reader), std::move(name), std::move(session)));
 }
 
-Error no_memory(const std::string& name) {
-  return {Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to open it", name)};
-}
-
 }  // namespace
 
 std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options) {
-  return std::make_shared<JsonlSession>(std::move(options));
+  try {
+    return std::make_shared<JsonlSession>(std::move(options));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 Result<std::unique_ptr<Source>> open_jsonl(const std::string& path, std::shared_ptr<JsonlSession> session) {
-  const std::string name = display_name(path);
+  if (!session) return no_memory(path, "for its session");
   try {
+    const std::string name = display_name(path);
     if (!session->table) return session->table.error();
     auto stream = open_stream(path);
     if (!stream) return stream.error();
     LineReader reader(std::move(*stream), name, session->options.batch_bytes);
     return make_source(std::move(reader), name, std::move(session));
   } catch (const std::bad_alloc&) {
-    return no_memory(name);
+    return no_memory(path, "to open it");
   }
 }
 
 Result<std::unique_ptr<Source>> open_jsonl_text(std::string_view text, const std::string& name,
                                                 std::shared_ptr<JsonlSession> session) {
+  if (!session) return no_memory(name, "for its session");
   try {
     if (!session->table) return session->table.error();
     const std::size_t chunk = session->options.batch_bytes;
@@ -295,7 +296,7 @@ Result<std::unique_ptr<Source>> open_jsonl_text(std::string_view text, const std
     if (!stream) return stream.error();
     return make_source(LineReader(std::move(*stream), name, chunk), name, std::move(session));
   } catch (const std::bad_alloc&) {
-    return no_memory(name);
+    return no_memory(name, "to open it");
   }
 }
 

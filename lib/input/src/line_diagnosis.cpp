@@ -4,6 +4,7 @@
 
 #include "json_scanner.h"
 #include "quote.h"
+#include "utf8.h"
 
 namespace tokpack::input {
 namespace {
@@ -24,35 +25,9 @@ bool enter_element(JsonScanner& scanner, std::size_t index) {
 
 /// Bytes before the first one that is not UTF-8.
 std::size_t valid_utf8_prefix(std::string_view text) {
-  const auto byte = [text](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const unsigned lead = byte(i);
-    std::size_t length = 0;
-    unsigned low = 0x80, high = 0xbf;  // bounds of the second byte
-    if (lead < 0x80) {
-      length = 1;
-    } else if (lead >= 0xc2 && lead <= 0xdf) {
-      length = 2;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-      length = 3;
-      if (lead == 0xe0) low = 0xa0;
-      if (lead == 0xed) high = 0x9f;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-      length = 4;
-      if (lead == 0xf0) low = 0x90;
-      if (lead == 0xf4) high = 0x8f;
-    } else {
-      return i;
-    }
-    for (std::size_t k = 1; k < length; ++k) {
-      if (byte(i + k) < (k == 1 ? low : 0x80) || byte(i + k) > (k == 1 ? high : 0xbf)) return i;
-    }
-    i += length;
-  }
-  return i;
+  std::size_t valid = 0;
+  while (const std::size_t length = utf8_length(text.substr(valid))) valid += length;
+  return valid;
 }
 
 }  // namespace

@@ -7,8 +7,12 @@
 // reader one at a time; chunks are independent. Errors: those of byte_stream.h, kTooLarge for a line above
 // kMaxLineBytes; lines before the error come first.
 //
-//   while (true) { auto more = reader.next(chunk); if (!more) return more.error(); if (!*more) break;
-//   use(chunk.text); }
+//   while (true) {
+//     auto more = reader.next(chunk);
+//     if (!more) return more.error();
+//     if (!*more) break;
+//     use(chunk.text);
+//   }
 #pragma once
 
 #include <cstdint>

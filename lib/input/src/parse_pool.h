@@ -7,7 +7,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -22,7 +21,9 @@ struct ParseJob {
   Chunk chunk;
   ParsedChunk parsed;
   std::shared_ptr<const Schema> schema;
-  bool done = false;  // guarded by the pool's mutex
+  // The pool's, guarded by its mutex.
+  bool done = false;
+  ParseJob* next = nullptr;
 };
 
 class ParsePool {
@@ -32,7 +33,8 @@ class ParsePool {
   ParsePool(const ParsePool&) = delete;
   ParsePool& operator=(const ParsePool&) = delete;
 
-  void submit(ParseJob& job);
+  /// Allocates nothing: a job in the pool's hands can always be waited for.
+  void submit(ParseJob& job) noexcept;
   void wait(ParseJob& job);
   /// Threads that parse besides the caller's.
   std::size_t workers() const noexcept { return workers_.size(); }
@@ -40,15 +42,13 @@ class ParsePool {
   RecordParser& own_parser() noexcept { return own_parser_; }
 
  private:
-  void work();
-  static void run(RecordParser& parser, ParseJob& job);
+  void work(RecordParser& parser);
+  static void run(RecordParser& parser, ParseJob& job) noexcept;
 
-  const JsonlOptions& options_;
-  const FieldTable& table_;
   RecordParser own_parser_;
   std::mutex mutex_;
   std::condition_variable submitted_, finished_;
-  std::deque<ParseJob*> queue_;
+  ParseJob *first_ = nullptr, *last_ = nullptr;  // the queue, linked through ParseJob::next
   bool stop_ = false;
   std::vector<std::thread> workers_;
 };

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "utf8.h"
+
 namespace tokpack::input {
 namespace {
 
-void append_escaped(std::string& out, char c, bool keep_high) {
+void append_escaped(std::string& out, char c) {
   const auto byte = static_cast<unsigned char>(c);
   if (c == '\n') {
     out += "\\n";
@@ -13,7 +15,7 @@ void append_escaped(std::string& out, char c, bool keep_high) {
     out += "\\t";
   } else if (c == '\r') {
     out += "\\r";
-  } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !keep_high)) {
+  } else if (byte < 0x20 || byte >= 0x7f) {
     out += fmt::format("\\x{:02x}", byte);
   } else {
     out += c;
@@ -24,14 +26,24 @@ void append_escaped(std::string& out, char c, bool keep_high) {
 
 std::string escaped(std::string_view text, std::size_t limit) {
   std::string out;
-  for (const char c : text.substr(0, limit)) append_escaped(out, c, false);
+  for (const char c : text.substr(0, limit)) append_escaped(out, c);
   if (text.size() > limit) out += "...";
   return out;
 }
 
 std::string escaped_name(std::string_view name) {
   std::string out;
-  for (const char c : name) append_escaped(out, c, true);
+  for (std::size_t i = 0; i < name.size();) {
+    const std::size_t length = utf8_length(name.substr(i));
+    // U+0080 to U+009F are control characters too: terminals act on them.
+    const bool control = length == 2 && name[i] == '\xc2' && static_cast<unsigned char>(name[i + 1]) < 0xa0;
+    if (length < 2 || control) {
+      append_escaped(out, name[i++]);
+    } else {
+      out += name.substr(i, length);
+      i += length;
+    }
+  }
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace tokpack::input {
 /// followed by "...".
 std::string escaped(std::string_view text, std::size_t limit = 60);
 
-/// The same for a file name: whole, and with its UTF-8 left as it is.
+/// The same for a file name: whole, and with its printable UTF-8 left as it is.
 std::string escaped_name(std::string_view name);
 
 }  // namespace tokpack::input

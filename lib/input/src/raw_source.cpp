@@ -9,6 +9,7 @@
 
 #include "array_file.h"
 #include "length_list.h"
+#include "no_memory.h"
 #include "quote.h"
 #include "tokpack/format/layout.h"
 #include "tokpack/input/raw.h"
@@ -35,6 +36,12 @@ NumberType number_type(ArrayType type) {
   return NumberType::kI64;
 }
 
+/// Ids are below it.
+std::uint64_t id_limit(std::uint32_t vocab_size) {
+  constexpr std::uint64_t kIds = std::uint64_t{format::kMaxTokenId} + 1;
+  return vocab_size == 0 ? kIds : std::min<std::uint64_t>(vocab_size, kIds);
+}
+
 class RawSource final : public Source {
  public:
   RawSource(ArrayFile tokens, std::optional<ArrayFile> mask, std::optional<LengthList> lengths,
@@ -43,17 +50,17 @@ class RawSource final : public Source {
         mask_(std::move(mask)),
         lengths_(std::move(lengths)),
         options_(std::move(options)),
-        limit_(options_.vocab_size == 0 ? std::uint64_t{format::kMaxTokenId} + 1 : options_.vocab_size) {}
+        limit_(id_limit(options_.vocab_size)) {}
 
   Result<const SampleBatch*> next() override {
-    if (error_) return *error_;
     try {
+      if (error_) return *error_;
       auto batch = next_batch();
       if (!batch) error_ = batch.error();
       return batch;
     } catch (const std::bad_alloc&) {
-      error_ = error_about(Errc::kOutOfMemory, tokens_.name(), "no memory to read on");
-      return *error_;
+      error_ = no_memory(tokens_.name(), "to read on");
+      return no_memory(tokens_.name(), "to read on");
     }
   }
 
@@ -128,7 +135,11 @@ class RawSource final : public Source {
   }
 
   Result<void> read_tokens(std::uint64_t first, std::uint64_t count) {
-    batch_.tokens.reserve(batch_.tokens.size() + static_cast<std::size_t>(count));
+    const std::size_t base = batch_.tokens.size();
+    batch_.tokens.resize(base + static_cast<std::size_t>(count));
+    auto good = tokens_.read_ids(first, count, limit_, batch_.tokens.data() + base);
+    if (!good) return good.error();
+    if (*good) return {};
     std::uint64_t index = first, wrong = 0;
     std::optional<std::int64_t> wrong_value;
     auto read = tokens_.for_each(first, count, [&](std::int64_t value) {
@@ -137,9 +148,9 @@ class RawSource final : public Source {
         wrong = index;
       }
       ++index;
-      batch_.tokens.push_back(static_cast<std::uint32_t>(value));
     });
-    if (!read || !wrong_value) return read;
+    if (!read) return read;
+    if (!wrong_value) return error_about(Errc::kFileChanged, tokens_.name(), "it changed while it was read");
     return error_about(Errc::kInputArray, tokens_.name(),
                        fmt::format("token {}: expected an id from 0 to {}, found {}; is the type {} right?",
                                    wrong, limit_ - 1, *wrong_value, number_type_name(tokens_.type())),
@@ -253,7 +264,7 @@ Result<std::unique_ptr<Source>> open_raw(const std::string& path, const RawOptio
   try {
     return open_checked(path, options);
   } catch (const std::bad_alloc&) {
-    return error_about(Errc::kOutOfMemory, escaped_name(path), "no memory to open it");
+    return no_memory(path, "to open it");
   }
 }
 

@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 
 #include "column_values.h"
+#include "group_key.h"
 #include "json_arrays.h"
 #include "line_diagnosis.h"
 #include "line_reader.h"
 #include "quote.h"
-#include "tokpack/format/checksum.h"
 
 namespace tokpack::input {
 namespace {
@@ -39,7 +40,6 @@ bool is_null(const dom::element& value) { return value.type() == dom::element_ty
 void ParsedChunk::clear(const Schema& schema, const FieldTable& table) {
   batch.tokens.clear();
   batch.lengths.clear();
-  batch.label_form = schema.shape.labels;
   batch.loss_mask.clear();
   batch.labels.clear();
   batch.groups.clear();
@@ -49,6 +49,7 @@ void ParsedChunk::clear(const Schema& schema, const FieldTable& table) {
     batch.columns[i].offsets.clear();
     if (table.columns[schema.columns[i]].ragged) batch.columns[i].offsets.push_back(0);
   }
+  forms.clear();
   lines.clear();
   line_count = 0;
   ungrouped.clear();
@@ -63,10 +64,20 @@ void ParsedChunk::truncate(std::size_t samples, const Schema& schema, const Fiel
   const auto shorten = [](auto& vector, std::size_t size) {
     if (vector.size() > size) vector.resize(size);
   };
+  std::size_t masked = 0, labelled = 0, first = 0;
+  for (FormRun& run : forms) {
+    run.samples = std::min(run.samples, samples - first);
+    for (std::size_t i = first; i < first + run.samples; ++i) {
+      if (run.form == Labels::kMask) masked += batch.lengths[i];
+      if (run.form == Labels::kLabels) labelled += batch.lengths[i];
+    }
+    first += run.samples;
+  }
+  std::erase_if(forms, [](const FormRun& run) { return run.samples == 0; });
   shorten(batch.lengths, samples);
   shorten(batch.tokens, tokens);
-  shorten(batch.loss_mask, tokens);
-  shorten(batch.labels, tokens);
+  shorten(batch.loss_mask, masked);
+  shorten(batch.labels, labelled);
   shorten(batch.groups, samples);
   shorten(lines, samples);
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
@@ -96,6 +107,7 @@ struct RecordParser::Impl {
 
   // The line in work.
   std::string_view line;
+  Labels form = Labels::kNone;
   Failure* failure = nullptr;
 
   Impl(const JsonlOptions& o, const FieldTable& t) : options(o), table(t) {
@@ -155,13 +167,13 @@ bool RecordParser::Impl::collect(dom::object object) {
 }
 
 Labels RecordParser::Impl::label_form() const {
-  Labels form = Labels::kNone;
+  Labels found = Labels::kNone;
   for (const Field& field : table.fields) {
     if (!member(field).present) continue;
     if (field.kind == FieldKind::kLabels) return Labels::kLabels;
-    if (field.kind == FieldKind::kMask) form = Labels::kMask;
+    if (field.kind == FieldKind::kMask) found = Labels::kMask;
   }
-  return form;
+  return found;
 }
 
 bool RecordParser::Impl::same_length(const Field& field, std::size_t found, std::size_t n) {
@@ -171,44 +183,21 @@ bool RecordParser::Impl::same_length(const Field& field, std::size_t found, std:
                           escaped(field.name), found, n));
 }
 
-namespace {
-
-/// Gives the samples so far the label form `form`: what has none is trained in full.
-void raise_label_form(SampleBatch& batch, Labels form, std::size_t tokens, std::int32_t ignore_index) {
-  if (form <= batch.label_form) return;
-  if (batch.label_form == Labels::kNone && form == Labels::kMask) {
-    batch.loss_mask.assign(tokens, 1);
-  } else {
-    const bool masked = batch.label_form == Labels::kMask;
-    batch.labels.resize(tokens);
-    for (std::size_t i = 0; i < tokens; ++i) {
-      batch.labels[i] =
-          masked && batch.loss_mask[i] == 0 ? ignore_index : static_cast<std::int32_t>(batch.tokens[i]);
-    }
-    batch.loss_mask.clear();
-  }
-  batch.label_form = form;
-}
-
-}  // namespace
-
 bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std::size_t n) {
   SampleBatch& batch = out.batch;
-  const std::size_t base = batch.tokens.size() - n;
-  const Labels form = label_form();
+  form = label_form();
   if (form != schema.shape.labels && options.missing_labels == MissingLabels::kError) {
     return fail(
         Errc::kLabelsMissing,
         fmt::format("this record has {}, but the first record, {}, has {}; give all records the same, or "
-                    "let those without labels be trained in full with --missing-labels train",
+                    "let those without labels be trained in full (missing_labels = train)",
                     label_form_words(form), schema.first, label_form_words(schema.shape.labels)));
   }
-  raise_label_form(batch, form, base, options.ignore_index);
 
   // Masks are and-ed where they are stored, or beside the labels that they thin out.
-  const bool store_mask = batch.label_form == Labels::kMask;
   std::uint8_t* bits = nullptr;
-  if (store_mask) {
+  if (form == Labels::kMask) {
+    const std::size_t base = batch.loss_mask.size();
     batch.loss_mask.resize(base + n, 1);
     bits = batch.loss_mask.data() + base;
   }
@@ -225,7 +214,7 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
       }
       continue;
     }
-    if (!any_mask && !store_mask) {
+    if (!any_mask && form == Labels::kLabels) {
       mask.assign(n, 1);
       bits = mask.data();
     }
@@ -238,21 +227,17 @@ bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std
     const std::size_t bad = and_mask(array, bits);
     if (bad != kAllGood) return fail_value(value.place, "0, 1, false or true", {bad});
   }
-  if (batch.label_form != Labels::kLabels) return true;
+  if (form != Labels::kLabels) return true;
 
   const Field& labels_field = *std::ranges::find(table.fields, FieldKind::kLabels, &Field::kind);
   const Members::Member& labels = member(labels_field);
-  if (labels.present) {
-    dom::array array;
-    if (labels.value.get_array().get(array) != simdjson::SUCCESS)
-      return fail_value(labels.place, "a list of labels");
-    if (!same_length(labels_field, count_elements(array), n)) return false;
-    const std::size_t bad = append_labels(array, label_limit, options.ignore_index, batch.labels);
-    if (bad != kAllGood) return fail_value(labels.place, label_words, {bad});
-  } else {
-    for (std::size_t i = 0; i < n; ++i)
-      batch.labels.push_back(static_cast<std::int32_t>(batch.tokens[base + i]));
-  }
+  dom::array array;
+  if (labels.value.get_array().get(array) != simdjson::SUCCESS)
+    return fail_value(labels.place, "a list of labels");
+  if (!same_length(labels_field, count_elements(array), n)) return false;
+  const std::size_t base = batch.labels.size();
+  const std::size_t bad = append_labels(array, label_limit, options.ignore_index, batch.labels);
+  if (bad != kAllGood) return fail_value(labels.place, label_words, {bad});
   if (any_mask) {
     for (std::size_t i = 0; i < n; ++i) {
       if (bits[i] == 0) batch.labels[base + i] = options.ignore_index;
@@ -278,11 +263,14 @@ bool RecordParser::Impl::take_group(ParsedChunk& out, const Schema& schema) {
   } else {
     std::string_view text;
     std::int64_t number;
+    std::uint64_t large;
     if (group.value.get_string().get(text) == simdjson::SUCCESS) {
-      key = format::xxh3_64(std::as_bytes(std::span(text)));
+      key = group_key(text);
     } else if (group.value.get_int64().get(number) == simdjson::SUCCESS) {
-      key = static_cast<std::uint64_t>(number);
-    } else if (group.value.get_uint64().get(key) != simdjson::SUCCESS) {
+      key = group_key(number);
+    } else if (group.value.get_uint64().get(large) == simdjson::SUCCESS) {
+      key = group_key(large);
+    } else {
       return fail_value(group.place, "a string or an integer");
     }
   }
@@ -389,8 +377,9 @@ std::optional<RecordShape> RecordParser::shape_of(std::string_view line) {
   impl.failure = &ignored;
   dom::element document;
   dom::object object;
-  if (impl.parser.parse(line.data(), line.size(), false).get(document) != simdjson::SUCCESS)
-    return std::nullopt;
+  const auto code = impl.parser.parse(line.data(), line.size(), false).get(document);
+  if (code == simdjson::MEMALLOC) throw std::bad_alloc();
+  if (code != simdjson::SUCCESS) return std::nullopt;
   if (document.get_object().get(object) != simdjson::SUCCESS || !impl.collect(object)) return std::nullopt;
   shape.labels = impl.label_form();
   for (const Field& field : impl.table.fields) {
@@ -412,6 +401,7 @@ void RecordParser::parse(std::string_view text, const Schema& schema, ParsedChun
     const std::size_t samples = out.batch.samples();
     impl.line = line;
     if (impl.parse_line(out, schema)) {
+      out.add_form(impl.form);
       out.lines.push_back(static_cast<std::uint32_t>(number));
       return true;
     }

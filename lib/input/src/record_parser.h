@@ -21,11 +21,20 @@ struct Failure {
   Errc code{};
   std::uint64_t line = 0;    ///< 0-based within the chunk
   std::uint64_t offset = 0;  ///< of the line within the chunk
-  std::string text;
+  std::string text;          ///< empty: no memory for words
+};
+
+/// Consecutive samples of one label form.
+struct FormRun {
+  SampleBatch::Labels form{};
+  std::size_t samples = 0;
 };
 
 struct ParsedChunk {
-  SampleBatch batch;                     ///< samples before the failure, or all
+  /// Samples before the failure, or all. Its loss_mask and labels hold those of the samples that have them,
+  /// one after the other; label_form is not set. label_runs.h makes batches of one form out of it.
+  SampleBatch batch;
+  std::vector<FormRun> forms;            ///< of the samples, in order
   std::vector<std::uint32_t> lines;      ///< of each sample: 0-based line within the chunk
   std::uint64_t line_count = 0;          ///< all lines, blank ones included; of no use after a failure
   std::vector<std::uint32_t> ungrouped;  ///< samples that need a group key of their own
@@ -34,6 +43,11 @@ struct ParsedChunk {
   std::optional<Failure> failure;
 
   void clear(const Schema& schema, const FieldTable& table);
+  /// The sample just parsed has this form.
+  void add_form(SampleBatch::Labels form) {
+    if (forms.empty() || forms.back().form != form) forms.push_back({form, 0});
+    ++forms.back().samples;
+  }
   /// Keeps the first `samples` samples.
   void truncate(std::size_t samples, const Schema& schema, const FieldTable& table);
 };
@@ -45,7 +59,7 @@ class RecordParser {
   RecordParser(const RecordParser&) = delete;
   RecordParser& operator=(const RecordParser&) = delete;
 
-  /// The shape of a line's record; nothing when it is damaged.
+  /// The shape of a line's record; nothing when it is damaged. Throws std::bad_alloc, as parse() does.
   std::optional<RecordShape> shape_of(std::string_view line);
 
   /// `text` is whole lines with kPaddingBytes readable bytes behind them.

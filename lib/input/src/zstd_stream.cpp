@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "no_memory.h"
+
 namespace tokpack::input {
 namespace {
 
@@ -15,10 +17,12 @@ struct FreeContext {
 
 class ZstdStream final : public ByteStream {
  public:
-  ZstdStream(std::unique_ptr<ByteStream> compressed, std::string name, ZSTD_DStream* context)
+  using Context = std::unique_ptr<ZSTD_DStream, FreeContext>;
+
+  ZstdStream(std::unique_ptr<ByteStream> compressed, std::string name, Context context)
       : compressed_(std::move(compressed)),
         name_(std::move(name)),
-        context_(context),
+        context_(std::move(context)),
         buffer_(ZSTD_DStreamInSize()) {}
 
   Filled fill(std::span<char> out) override {
@@ -77,7 +81,7 @@ class ZstdStream final : public ByteStream {
 
   std::unique_ptr<ByteStream> compressed_;
   std::string name_;
-  std::unique_ptr<ZSTD_DStream, FreeContext> context_;
+  Context context_;
   std::vector<char> buffer_;
   ZSTD_inBuffer input_{nullptr, 0, 0};
   std::uint64_t taken_ = 0;
@@ -88,12 +92,12 @@ class ZstdStream final : public ByteStream {
 }  // namespace
 
 Result<std::unique_ptr<ByteStream>> open_zstd(std::unique_ptr<ByteStream> compressed, std::string name) {
-  ZSTD_DStream* context = ZSTD_createDStream();
+  ZstdStream::Context context(ZSTD_createDStream());
   if (context == nullptr) {
-    return Error{Errc::kOutOfMemory, Error::kNoOffset, fmt::format("{}: no memory to decompress it", name)};
+    return no_memory(name, "to decompress it");
   }
   return std::unique_ptr<ByteStream>(
-      std::make_unique<ZstdStream>(std::move(compressed), std::move(name), context));
+      std::make_unique<ZstdStream>(std::move(compressed), std::move(name), std::move(context)));
 }
 
 }  // namespace tokpack::input

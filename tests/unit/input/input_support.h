@@ -18,6 +18,7 @@ namespace tokpack::input::test {
 struct Everything {
   SampleBatch all;  ///< batches joined; label_form of the last
   std::vector<std::size_t> batch_samples;
+  std::vector<SampleBatch::Labels> batch_forms;
   std::vector<ColumnSpec> columns;
   std::vector<std::string> roles;
   std::vector<std::string> where;  ///< of each sample, asked while its batch was current
@@ -66,6 +67,7 @@ inline Everything read_all(Result<std::unique_ptr<Source>> source) {
       join(column.values, b.columns[c].values);
     }
     out.batch_samples.push_back(b.samples());
+    out.batch_forms.push_back(b.label_form);
   }
 }
 

@@ -14,13 +14,23 @@ std::uint64_t hash_of(std::string_view text) {
   return format::xxh3_64(std::as_bytes(std::span<const char>(text.data(), text.size())));
 }
 
-TEST_CASE("integer keys are kept, texts are hashed") {
+TEST_CASE("integer keys up to 2^63-1 are kept, texts are hashed into the other half") {
   const Everything read = read_text(
-      "{\"tokens\":[1],\"group\":7}\n{\"tokens\":[1],\"group\":\"pair-1\"}\n{\"tokens\":[1],\"group\":-1}\n"
-      "{\"tokens\":[1],\"group\":18446744073709551614}\n");
+      "{\"tokens\":[1],\"group\":7}\n{\"tokens\":[1],\"group\":\"pair-1\"}\n"
+      "{\"tokens\":[1],\"group\":9223372036854775807}\n");
   CHECK_FALSE(read.error);
   CHECK(read.has_groups);
-  CHECK(read.all.groups == std::vector<std::uint64_t>{7, hash_of("pair-1"), ~0ULL, ~0ULL - 1});
+  CHECK(read.all.groups ==
+        std::vector<std::uint64_t>{7, hash_of("pair-1") | 1ULL << 63, 9223372036854775807ULL});
+}
+
+TEST_CASE("keys that share their 64 bits or their digits are different groups") {
+  const Everything read = read_text(
+      "{\"tokens\":[1],\"group\":-1}\n{\"tokens\":[1],\"group\":18446744073709551615}\n"
+      "{\"tokens\":[1],\"group\":\"-1\"}\n{\"tokens\":[1],\"group\":-2}\n"
+      "{\"tokens\":[1],\"group\":18446744073709551614}\n{\"tokens\":[1],\"group\":\"\"}\n");
+  CHECK_FALSE(read.error);
+  CHECK(std::set<std::uint64_t>(read.all.groups.begin(), read.all.groups.end()).size() == 6);
 }
 
 TEST_CASE("records without a group behind grouped ones get keys of their own, over all batches and inputs") {

@@ -85,8 +85,8 @@ TEST_CASE("a record without labels behind one with labels is an error that names
     return error_of(read);
   };
   const std::string advice =
-      "; give all records the same, or let those without labels be trained in full with --missing-labels "
-      "train";
+      "; give all records the same, or let those without labels be trained in full (missing_labels = "
+      "train)";
   CHECK(
       second("{\"tokens\":[2]}") ==
       "labels_missing: in.jsonl:3: this record has no labels, but the first record, in.jsonl:2, has labels" +
@@ -111,28 +111,93 @@ TEST_CASE("the first record of the first input decides for the inputs behind it"
               "labels_missing: b.jsonl:1: this record has no labels, but the first record, a.jsonl:1, has"));
 }
 
-TEST_CASE("missing labels can be trained in full") {
-  const JsonlOptions options{.missing_labels = MissingLabels::kTrain};
-  Everything read = read_text(
-      "{\"tokens\":[1,2],\"labels\":[-100,2]}\n{\"tokens\":[3,4]}\n"
-      "{\"tokens\":[5,6],\"loss_mask\":[1,0]}",
-      options);
+using Forms = std::vector<Labels>;
+using Counts = std::vector<std::size_t>;
+const JsonlOptions kTrain{.missing_labels = MissingLabels::kTrain};
+
+// What has no labels stays without: the writer trains it in full, and it alone knows whether labels are
+// shifted.
+TEST_CASE("samples without labels come in batches of their own") {
+  const Everything read = read_text(
+      "{\"tokens\":[1,2],\"labels\":[-100,2]}\n{\"tokens\":[3,4]}\n{\"tokens\":[8]}\n"
+      "{\"tokens\":[5,6],\"loss_mask\":[1,0]}\n{\"tokens\":[7],\"labels\":[9]}",
+      kTrain);
   CHECK_FALSE(read.error);
-  CHECK(read.all.label_form == Labels::kLabels);
-  CHECK(read.all.labels == Ints{-100, 2, 3, 4, 5, -100});
+  CHECK(read.batch_forms == Forms{Labels::kLabels, Labels::kNone, Labels::kMask, Labels::kLabels});
+  CHECK(read.batch_samples == Counts{1, 2, 1, 1});
+  CHECK(read.all.tokens == Ids{1, 2, 3, 4, 8, 5, 6, 7});
+  CHECK(read.all.labels == Ints{-100, 2, 9});
+  CHECK(read.all.loss_mask == Bits{1, 0});
+  CHECK(read.where ==
+        std::vector<std::string>{"in.jsonl:1", "in.jsonl:2", "in.jsonl:3", "in.jsonl:4", "in.jsonl:5"});
+}
 
-  read = read_text("{\"tokens\":[1,2],\"loss_mask\":[0,1]}\n{\"tokens\":[3,4]}", options);
-  CHECK(read.all.label_form == Labels::kMask);
-  CHECK(read.all.loss_mask == Bits{0, 1, 1, 1});
+TEST_CASE("a mask is not completed with ones for samples that have none") {
+  Everything read = read_text("{\"tokens\":[1,2],\"loss_mask\":[0,1]}\n{\"tokens\":[3,4]}", kTrain);
+  CHECK(read.batch_forms == Forms{Labels::kMask, Labels::kNone});
+  CHECK(read.all.loss_mask == Bits{0, 1});
+  read = read_text("{\"tokens\":[1,2]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}", kTrain);
+  CHECK(read.batch_forms == Forms{Labels::kNone, Labels::kMask});
+  CHECK(read.all.loss_mask == Bits{0, 1});
+}
 
-  read = read_text("{\"tokens\":[1,2]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}", options);
-  CHECK(read.all.label_form == Labels::kMask);
-  CHECK(read.all.loss_mask == Bits{1, 1, 0, 1});
+TEST_CASE("the label form of a sample does not depend on where batches are cut or on threads") {
+  const std::string text =
+      "{\"tokens\":[1]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}\n{\"tokens\":[5],\"labels\":[9]}\n"
+      "{\"tokens\":[]}\n{\"tokens\":[6,7]}\n";
+  for (const std::uint64_t batch_bytes : Sizes{1, 64, 1 << 20}) {
+    for (const unsigned threads : {1U, 2U}) {
+      CAPTURE(batch_bytes);
+      const Everything read = read_text(
+          text, {.missing_labels = MissingLabels::kTrain, .threads = threads, .batch_bytes = batch_bytes});
+      CHECK_FALSE(read.error);
+      Forms forms;
+      for (std::size_t b = 0; b < read.batch_forms.size(); ++b)
+        forms.insert(forms.end(), read.batch_samples[b], read.batch_forms[b]);
+      CHECK(forms == Forms{Labels::kNone, Labels::kMask, Labels::kLabels, Labels::kNone, Labels::kNone});
+      CHECK(read.all.loss_mask == Bits{0, 1});
+      CHECK(read.all.labels == Ints{9});
+    }
+  }
+}
 
-  read = read_text(
-      "{\"tokens\":[1]}\n{\"tokens\":[3,4],\"loss_mask\":[0,1]}\n{\"tokens\":[5],\"labels\":[9]}", options);
-  CHECK(read.all.label_form == Labels::kLabels);
-  CHECK(read.all.labels == Ints{1, -100, 4, 9});
+TEST_CASE("groups and columns are cut with the samples of one label form") {
+  JsonlOptions options = kTrain;
+  options.columns = {{.name = "id", .type = ElementType::kU16},
+                     {.name = "score", .type = ElementType::kU8, .width = 2, .scope = Scope::kToken},
+                     {.name = "note", .type = ElementType::kU8, .ragged = true}};
+  auto source = open_jsonl_text(
+      "{\"tokens\":[1,2],\"id\":10,\"score\":[[1,2],[3,4]],\"note\":[7],\"group\":1}\n"
+      "{\"tokens\":[3],\"id\":11,\"score\":[[5,6]],\"note\":[8,9],\"group\":1,\"labels\":[3]}\n"
+      "{\"tokens\":[4],\"id\":12,\"score\":[[7,8]],\"note\":[],\"group\":2,\"labels\":[-100]}\n",
+      "in", make_jsonl_session(options));
+  REQUIRE(source);
+  auto first = (*source)->next();
+  REQUIRE(first);
+  CHECK((*first)->groups == std::vector<std::uint64_t>{1});
+  CHECK(values_of<std::uint16_t>((*first)->columns[0]) == std::vector<std::uint16_t>{10});
+  CHECK(values_of<std::uint8_t>((*first)->columns[1]) == Bits{1, 2, 3, 4});
+  CHECK(values_of<std::uint8_t>((*first)->columns[2]) == Bits{7});
+  CHECK((*first)->columns[2].offsets == std::vector<std::uint64_t>{0, 1});
+  auto second = (*source)->next();
+  REQUIRE(second);
+  CHECK((*second)->groups == std::vector<std::uint64_t>{1, 2});
+  CHECK(values_of<std::uint16_t>((*second)->columns[0]) == std::vector<std::uint16_t>{11, 12});
+  CHECK(values_of<std::uint8_t>((*second)->columns[1]) == Bits{5, 6, 7, 8});
+  CHECK(values_of<std::uint8_t>((*second)->columns[2]) == Bits{8, 9});
+  CHECK((*second)->columns[2].offsets == std::vector<std::uint64_t>{0, 2, 2});
+  auto end = (*source)->next();
+  REQUIRE(end);
+  CHECK(*end == nullptr);
+}
+
+TEST_CASE("a bad record behind records of several forms leaves what stands before it") {
+  const Everything read = read_text(
+      "{\"tokens\":[1],\"labels\":[1]}\n{\"tokens\":[2]}\n{\"tokens\":[3,4],\"loss_mask\":[0,2]}\n", kTrain);
+  CHECK(error_of(read).starts_with("json_field: in.jsonl:3: "));
+  CHECK(read.batch_forms == Forms{Labels::kLabels, Labels::kNone});
+  CHECK(read.all.labels == Ints{1});
+  CHECK(read.all.loss_mask.empty());
 }
 
 }  // namespace

@@ -278,5 +278,43 @@ TEST_CASE("files written by other tools") {
   check("megatron/i32_text_document.bin", {.type = ArrayType::kI32}, wide);
 }
 
+template <typename T>
+void check_long_array(ArrayType type, const std::vector<std::int64_t>& bad_values) {
+  const RawFiles files;
+  std::vector<T> values(70'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i % 60'000);
+  tokpack::test::write_file(files.tokens, bytes_of(values));
+  tokpack::test::write_file(files.lengths, "70000\n");
+  const RawOptions options{.type = type, .lengths_path = files.lengths, .vocab_size = 60'000};
+  const Everything read = files.read(options);
+  CHECK_FALSE(read.error);
+  REQUIRE(read.all.tokens.size() == values.size());
+  CHECK(std::equal(values.begin(), values.end(), read.all.tokens.begin(), [](T value, std::uint32_t token) {
+    return static_cast<std::int64_t>(value) == std::int64_t{token};
+  }));
+  for (const std::int64_t bad : bad_values) {
+    CAPTURE(bad);
+    values[65'540] = static_cast<T>(bad);
+    tokpack::test::write_file(files.tokens, bytes_of(values));
+    CHECK(files.error(options).find("token 65540: expected an id from 0 to 59999, found " +
+                                    std::to_string(bad)) != std::string::npos);
+  }
+}
+
+TEST_CASE("arrays longer than what is read at once keep every id, and a bad one is found anywhere") {
+  check_long_array<std::uint16_t>(ArrayType::kU16, {60'000, 65'535});
+  check_long_array<std::uint32_t>(ArrayType::kU32, {60'000, 4'294'967'295});
+  check_long_array<std::int32_t>(ArrayType::kI32, {60'000, -1});
+  check_long_array<std::int64_t>(ArrayType::kI64, {60'000, -1, std::int64_t{1} << 32});
+}
+
+TEST_CASE("a vocabulary size above 2^31 lets no negative id through") {
+  const RawFiles files;
+  tokpack::test::write_file(files.tokens, bytes_of(std::vector<std::int32_t>{1, -5}));
+  tokpack::test::write_file(files.lengths, "2\n");
+  CHECK(files.error({.type = ArrayType::kI32, .lengths_path = files.lengths, .vocab_size = 4'294'967'295})
+            .find("token 1: expected an id from 0 to 2147483647, found -5") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace tokpack::input::test

@@ -239,5 +239,32 @@ TEST_CASE("after an error the source repeats it, after the end it stays ended") 
   }
 }
 
+TEST_CASE("names of inputs keep printable UTF-8 and escape what a terminal would act on") {
+  const TempDir dir;
+  const auto missing = [&dir](const std::string& name) {
+    const std::string text = error_of(read_all(open_jsonl(dir.file(name), make_jsonl_session({}))));
+    return text.substr(text.rfind('/') + 1);
+  };
+  CHECK(missing("\xf0\x9f\x98\x80\xc2\xa0").starts_with("\xf0\x9f\x98\x80\xc2\xa0: "));
+  CHECK(missing("a\x9b"
+                "31m")
+            .starts_with("a\\x9b31m: "));  // a C1 control as one byte
+  CHECK(missing("a\xc2\x9b"
+                "31m")
+            .starts_with("a\\xc2\\x9b31m: "));  // and as UTF-8
+  CHECK(missing("a\xff\xc3").starts_with("a\\xff\\xc3: "));
+  CHECK(missing("a\x1b\x7f\n").starts_with("a\\x1b\\x7f\\n: "));
+}
+
+TEST_CASE("a path with a NUL byte is refused, not cut") {
+  const TempDir dir;
+  const std::string path = dir.file("in.jsonl");
+  tokpack::test::write_file(path, "{\"tokens\":[1]}\n");
+  const std::string text =
+      error_of(read_all(open_jsonl(path + std::string("\0.old", 5), make_jsonl_session({}))));
+  CHECK(text.starts_with("io: "));
+  CHECK(text.ends_with("in.jsonl\\x00.old: cannot be opened: a path cannot hold a NUL byte"));
+}
+
 }  // namespace
 }  // namespace tokpack::input::test

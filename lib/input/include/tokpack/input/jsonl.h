@@ -27,7 +27,8 @@ struct JsonlOptions {
 };
 
 /// State that is shared by the inputs of one run, so that the first record of the first input decides for all
-/// (labels or not, groups, reserved columns) and role numbers continue. One thread.
+/// (labels or not, groups, reserved columns) and role numbers continue. One thread. Null when there is no
+/// memory for it, of which open_jsonl then tells.
 struct JsonlSession;
 std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options);
 

@@ -5,12 +5,14 @@
 // Threads: one thread calls; JSONL parsing uses `threads` of its own and keeps the order.
 // Errors: kIo, kNotRegularFile (a folder), codes 200.. with file, line (1-based), position and value.
 //
-//   auto source = open_jsonl("train.jsonl.zst", {});
+//   auto source = open_jsonl("train.jsonl.zst", make_jsonl_session({}));
+//   if (!source) return source.error();
+//   std::vector<ColumnInput> storage;
 //   while (true) {
 //     auto batch = (*source)->next();
 //     if (!batch) return batch.error();
-//     if (!*batch) break;
-//     writer.add_batch((*batch)->view());
+//     if (*batch == nullptr) break;
+//     if (auto added = writer.add_batch((*batch)->view(storage)); !added) return added.error();
 //   }
 #pragma once
 
@@ -42,6 +44,7 @@ struct SampleBatch {
   std::size_t samples() const noexcept { return lengths.size(); }
   /// Borrows from this batch. `storage` holds the ColumnInput array and must live as long as the view.
   Batch view(std::vector<ColumnInput>& storage) const&;
+  Batch view(std::vector<ColumnInput>& storage) const&& = delete;
 };
 
 /// Bytes read so far and in all, for a progress bar; total 0 when unknown (a pipe).

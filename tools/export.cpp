@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "command.h"
@@ -25,7 +26,56 @@ namespace {
 
 /// 16 bytes a sequence: the index that brings samples back into order.
 struct Entry {
-  std::uint64_t source, pack;
+  std::uint64_t source, sequence;
+};
+
+/// Packs looked at before, with their columns: a view of a pack costs time by the sequences in it, and
+/// samples jump from pack to pack.
+class PackCache {
+ public:
+  explicit PackCache(const Reader& reader) : reader_(reader) {}
+
+  SequenceView sequence(std::uint64_t number) {
+    const SequenceLocation where = take(reader_.locate(number), reader_.path());
+    const PackView& pack = known(where.pack).view;
+    if (where.index_in_pack >= pack.sequences())
+      fail(kUnusable, fmt::format("{}: the file changed while it was read", reader_.path()));
+    return pack.sequence(static_cast<std::size_t>(where.index_in_pack));
+  }
+
+  ColumnView column(const PackView& pack, std::size_t index) {
+    Known& entry = known(pack.pack());
+    entry.columns.resize(reader_.layout().columns.size());
+    std::optional<ColumnView>& column = entry.columns[index];
+    if (!column) column = take(entry.view.column(index), reader_.path());
+    return *column;
+  }
+
+ private:
+  struct Known {
+    PackView view;
+    std::vector<std::optional<ColumnView>> columns{};
+  };
+  // Views of a mapped file are small; those of a file that is read hold the pack's bytes.
+  static constexpr std::size_t kMostPacks = 65536;
+  static constexpr std::size_t kMostTokensRead = std::size_t{1} << 24;
+
+  Known& known(std::uint64_t number) {
+    if (const auto found = packs_.find(number); found != packs_.end()) return found->second;
+    PackView pack = take(reader_.pack(number), reader_.path());
+    const std::size_t size = pack.tokens().size();
+    if (packs_.size() >= kMostPacks ||
+        (reader_.mode() == ReadMode::kPread && tokens_ + size > kMostTokensRead)) {
+      packs_.clear();
+      tokens_ = 0;
+    }
+    tokens_ += size;
+    return packs_.emplace(number, Known{std::move(pack)}).first->second;
+  }
+
+  const Reader& reader_;
+  std::unordered_map<std::uint64_t, Known> packs_;
+  std::size_t tokens_ = 0;
 };
 
 void append_number(std::string& out, std::int64_t number) {
@@ -37,7 +87,7 @@ void append_number(std::string& out, std::int64_t number) {
 class Exporter {
  public:
   Exporter(const Reader& reader, Output& out)
-      : reader_(reader), out_(out), ignore_(reader.header().ignore_index) {
+      : reader_(reader), packs_(reader), out_(out), ignore_(reader.header().ignore_index) {
     const auto text = reader.metadata_json();
     if (text) {
       if (auto metadata = parse_metadata(*text)) {
@@ -105,40 +155,29 @@ class Exporter {
     for (std::uint64_t p = 0; p < reader_.packs(); ++p) {
       const PackView pack = take(reader_.pack(p), reader_.path());
       const SourceSpan sources = pack.sources();
-      for (std::size_t s = 0; s < sources.size(); ++s) entries.push_back({sources[s], p});
+      for (std::size_t s = 0; s < sources.size(); ++s)
+        entries.push_back({sources[s], pack.first_sequence() + s});
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return a.source != b.source ? a.source < b.source : a.pack < b.pack;
+      return a.source != b.source ? a.source < b.source : a.sequence < b.sequence;
     });
     return entries;
   }
 
-  struct Piece {
-    PackView pack;
-    std::size_t index;
-    std::uint32_t position;
-  };
-
   /// The sample's sequences in order. Several may stand in one pack.
-  std::vector<Piece> pieces(std::span<const Entry> entries) const {
-    std::vector<Piece> out;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0 && entries[i].pack == entries[i - 1].pack) continue;
-      const PackView pack = take(reader_.pack(entries[i].pack), reader_.path());
-      const SourceSpan sources = pack.sources();
-      const auto positions = pack.first_token_positions();
-      for (std::size_t s = 0; s < sources.size(); ++s)
-        if (sources[s] == entries[i].source) out.push_back({pack, s, positions.empty() ? 0 : positions[s]});
-    }
-    std::stable_sort(out.begin(), out.end(),
-                     [](const Piece& a, const Piece& b) { return a.position < b.position; });
+  std::vector<SequenceView> pieces(std::span<const Entry> entries) {
+    std::vector<SequenceView> out;
+    for (const Entry& entry : entries) out.push_back(packs_.sequence(entry.sequence));
+    std::stable_sort(out.begin(), out.end(), [](const SequenceView& a, const SequenceView& b) {
+      return a.first_token_position() < b.first_token_position();
+    });
     return out;
   }
 
   void write_sample(std::span<const Entry> entries) {
-    const std::vector<Piece> sample = pieces(entries);
+    const std::vector<SequenceView> sample = pieces(entries);
     const bool with_labels = reader_.header().label_kind != static_cast<std::uint8_t>(LabelKind::kAll);
-    const std::int32_t tail = tail_of(sample.back());
+    const std::int32_t tail = sample.back().tail_label();
     std::optional<std::int32_t> last_token;
     if (input_target_ && tail != ignore_) last_token = tail;
     if (input_target_ && tail == ignore_) ++unrestored_;
@@ -152,9 +191,9 @@ class Exporter {
       if (!first) text += ',';
       first = false;
     };
-    for (const Piece& piece : sample) {
-      const TokenSpan tokens = piece.pack.tokens();
-      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+    for (const SequenceView& piece : sample) {
+      const TokenSpan tokens = piece.tokens();
+      for (std::size_t i = 0; i < tokens.size(); ++i) {
         comma();
         append_number(text, static_cast<std::int64_t>(tokens[i]));
       }
@@ -167,10 +206,11 @@ class Exporter {
     if (with_labels) {
       text += ",\"labels\":[";
       first = true;
-      for (const Piece& piece : sample) {
-        for (std::size_t i = begin(piece); i < end(piece); ++i) {
+      for (const SequenceView& piece : sample) {
+        const std::size_t length = piece.tokens().size();
+        for (std::size_t i = 0; i < length; ++i) {
           comma();
-          append_number(text, piece.pack.stored_label(i));
+          append_number(text, piece.stored_label(i));
         }
       }
       if (last_token) {
@@ -188,46 +228,37 @@ class Exporter {
     text += "}\n";
   }
 
-  void write_column(std::string& text, const std::vector<Piece>& sample, std::size_t index) const {
-    ColumnView column = take(sample.front().pack.column(index), reader_.path());
+  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index) {
+    ColumnView column = packs_.column(sample.front().pack(), index);
     text += fmt::format(",\"{}\":", column.name);
     if (column.scope == Scope::kSequence) {
       // Every fragment carries the sample's value.
       if (column.name == "role" && !column.ragged) {
-        const auto role = std::to_integer<std::size_t>(column.values[sample.front().index]);
+        const auto role = std::to_integer<std::size_t>(column.values[sample.front().index_in_pack()]);
         if (role < roles_.size()) {
           text += nlohmann::json(roles_[role]).dump();
           return;
         }
       }
-      append_row(text, column, sample.front().index, true);
+      append_row(text, column, sample.front().index_in_pack(), true);
       return;
     }
     text += '[';
     bool first = true;
-    for (const Piece& piece : sample) {
-      column = take(piece.pack.column(index), reader_.path());
-      for (std::size_t i = begin(piece); i < end(piece); ++i) {
+    for (const SequenceView& piece : sample) {
+      column = packs_.column(piece.pack(), index);
+      const std::size_t length = piece.tokens().size();
+      for (std::size_t i = 0; i < length; ++i) {
         if (!first) text += ',';
         first = false;
-        append_row(text, column, i, true);
+        append_row(text, column, piece.first_token_in_pack() + i, true);
       }
     }
     text += ']';
   }
 
-  static std::size_t begin(const Piece& piece) {
-    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index]);
-  }
-  static std::size_t end(const Piece& piece) {
-    return static_cast<std::size_t>(piece.pack.cu_seqlens()[piece.index + 1]);
-  }
-  std::int32_t tail_of(const Piece& piece) const {
-    const auto tails = piece.pack.tail_labels();
-    return tails.empty() ? ignore_ : tails[piece.index];
-  }
-
   const Reader& reader_;
+  PackCache packs_;
   Output& out_;
   std::int32_t ignore_;
   std::vector<std::size_t> columns_;

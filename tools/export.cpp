@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "command.h"
@@ -25,7 +26,56 @@ namespace {
 
 /// 16 bytes a sequence: the index that brings samples back into order.
 struct Entry {
-  std::uint64_t source, pack;
+  std::uint64_t source, sequence;
+};
+
+/// Packs looked at before, with their columns: a view of a pack costs time by the sequences in it, and
+/// samples jump from pack to pack.
+class PackCache {
+ public:
+  explicit PackCache(const Reader& reader) : reader_(reader) {}
+
+  SequenceView sequence(std::uint64_t number) {
+    const SequenceLocation where = take(reader_.locate(number), reader_.path());
+    const PackView& pack = known(where.pack).view;
+    if (where.index_in_pack >= pack.sequences())
+      fail(kUnusable, fmt::format("{}: the file changed while it was read", reader_.path()));
+    return pack.sequence(static_cast<std::size_t>(where.index_in_pack));
+  }
+
+  ColumnView column(const PackView& pack, std::size_t index) {
+    Known& entry = known(pack.pack());
+    entry.columns.resize(reader_.layout().columns.size());
+    std::optional<ColumnView>& column = entry.columns[index];
+    if (!column) column = take(entry.view.column(index), reader_.path());
+    return *column;
+  }
+
+ private:
+  struct Known {
+    PackView view;
+    std::vector<std::optional<ColumnView>> columns{};
+  };
+  // Views of a mapped file are small; those of a file that is read hold the pack's bytes.
+  static constexpr std::size_t kMostPacks = 65536;
+  static constexpr std::size_t kMostTokensRead = std::size_t{1} << 24;
+
+  Known& known(std::uint64_t number) {
+    if (const auto found = packs_.find(number); found != packs_.end()) return found->second;
+    PackView pack = take(reader_.pack(number), reader_.path());
+    const std::size_t size = pack.tokens().size();
+    if (packs_.size() >= kMostPacks ||
+        (reader_.mode() == ReadMode::kPread && tokens_ + size > kMostTokensRead)) {
+      packs_.clear();
+      tokens_ = 0;
+    }
+    tokens_ += size;
+    return packs_.emplace(number, Known{std::move(pack)}).first->second;
+  }
+
+  const Reader& reader_;
+  std::unordered_map<std::uint64_t, Known> packs_;
+  std::size_t tokens_ = 0;
 };
 
 void append_number(std::string& out, std::int64_t number) {
@@ -37,7 +87,7 @@ void append_number(std::string& out, std::int64_t number) {
 class Exporter {
  public:
   Exporter(const Reader& reader, Output& out)
-      : reader_(reader), out_(out), ignore_(reader.header().ignore_index) {
+      : reader_(reader), packs_(reader), out_(out), ignore_(reader.header().ignore_index) {
     const auto text = reader.metadata_json();
     if (text) {
       if (auto metadata = parse_metadata(*text)) {
@@ -105,24 +155,19 @@ class Exporter {
     for (std::uint64_t p = 0; p < reader_.packs(); ++p) {
       const PackView pack = take(reader_.pack(p), reader_.path());
       const SourceSpan sources = pack.sources();
-      for (std::size_t s = 0; s < sources.size(); ++s) entries.push_back({sources[s], p});
+      for (std::size_t s = 0; s < sources.size(); ++s)
+        entries.push_back({sources[s], pack.first_sequence() + s});
     }
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      return a.source != b.source ? a.source < b.source : a.pack < b.pack;
+      return a.source != b.source ? a.source < b.source : a.sequence < b.sequence;
     });
     return entries;
   }
 
   /// The sample's sequences in order. Several may stand in one pack.
-  std::vector<SequenceView> pieces(std::span<const Entry> entries) const {
+  std::vector<SequenceView> pieces(std::span<const Entry> entries) {
     std::vector<SequenceView> out;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (i > 0 && entries[i].pack == entries[i - 1].pack) continue;
-      const PackView pack = take(reader_.pack(entries[i].pack), reader_.path());
-      const SourceSpan sources = pack.sources();
-      for (std::size_t s = 0; s < sources.size(); ++s)
-        if (sources[s] == entries[i].source) out.push_back(pack.sequence(s));
-    }
+    for (const Entry& entry : entries) out.push_back(packs_.sequence(entry.sequence));
     std::stable_sort(out.begin(), out.end(), [](const SequenceView& a, const SequenceView& b) {
       return a.first_token_position() < b.first_token_position();
     });
@@ -183,8 +228,8 @@ class Exporter {
     text += "}\n";
   }
 
-  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index) const {
-    ColumnView column = take(sample.front().pack().column(index), reader_.path());
+  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index) {
+    ColumnView column = packs_.column(sample.front().pack(), index);
     text += fmt::format(",\"{}\":", column.name);
     if (column.scope == Scope::kSequence) {
       // Every fragment carries the sample's value.
@@ -201,7 +246,7 @@ class Exporter {
     text += '[';
     bool first = true;
     for (const SequenceView& piece : sample) {
-      column = take(piece.pack().column(index), reader_.path());
+      column = packs_.column(piece.pack(), index);
       const std::size_t length = piece.tokens().size();
       for (std::size_t i = 0; i < length; ++i) {
         if (!first) text += ',';
@@ -213,6 +258,7 @@ class Exporter {
   }
 
   const Reader& reader_;
+  PackCache packs_;
   Output& out_;
   std::int32_t ignore_;
   std::vector<std::size_t> columns_;

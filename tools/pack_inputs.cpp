@@ -61,6 +61,18 @@ std::optional<FileIdentity> identity(const std::string& path) {
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
+/// Whether two paths lead to one file, be it there already or not: then by the folder and the name in it.
+bool one_file(const std::string& a, const std::string& b) {
+  if (const auto there = identity(a); there && there == identity(b)) return true;
+  const std::filesystem::path first(a);
+  const std::filesystem::path second(b);
+  const auto folder = [](const std::filesystem::path& path) {
+    const std::string parent = path.parent_path().string();
+    return identity(parent.empty() ? "." : parent);
+  };
+  return first.filename() == second.filename() && folder(first) && folder(first) == folder(second);
+}
+
 void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
   std::vector<std::string> read;
   for (const InputPass& pass : passes) read.push_back(pass.path);
@@ -81,13 +93,10 @@ void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
       }
     }
   }
-  if (a.holdout_output.empty()) return;
-  std::error_code ignored;
-  const auto main_path = std::filesystem::weakly_canonical(a.output, ignored);
-  const auto holdout_path = std::filesystem::weakly_canonical(a.holdout_output, ignored);
-  const auto same = identity(a.output);
-  if (main_path == holdout_path || (same && same == identity(a.holdout_output)))
-    fail(kUsage, fmt::format("--output and --holdout-out are the same file, {}; name two", a.output));
+  if (!a.holdout_output.empty() && one_file(a.output, a.holdout_output)) {
+    fail(kUsage, fmt::format("--output and --holdout-out ({}) are the same file, {}; name two",
+                             a.holdout_output, a.output));
+  }
 }
 
 void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -23,11 +25,41 @@ class ZstdStream final : public ByteStream {
       : compressed_(std::move(compressed)),
         name_(std::move(name)),
         context_(std::move(context)),
-        buffer_(ZSTD_DStreamInSize()) {}
+        buffer_(ZSTD_DStreamInSize()),
+        plain_(ZSTD_DStreamOutSize()) {}
 
   Filled fill(std::span<char> out) override {
     Filled filled;
-    ZSTD_outBuffer output{out.data(), out.size(), 0};
+    while (filled.bytes < out.size()) {
+      if (plain_taken_ == plain_bytes_) {
+        if (ended_) break;
+        decompress();
+      }
+      const std::size_t bytes = std::min(out.size() - filled.bytes, plain_bytes_ - plain_taken_);
+      std::memcpy(out.data() + filled.bytes, plain_.data() + plain_taken_, bytes);
+      plain_taken_ += bytes;
+      filled.bytes += bytes;
+    }
+    filled.end = ended_ && plain_taken_ == plain_bytes_;
+    if (filled.end) filled.error = error_;
+    return filled;
+  }
+  Progress progress() const override { return compressed_->progress(); }
+  bool is_plain() const override { return false; }
+
+ private:
+  std::uint64_t position() const { return taken_ + input_.pos; }
+
+  void fail(std::string detail) {
+    error_ = Error{Errc::kInputCompressed, position(), std::move(detail)};
+    ended_ = true;
+  }
+
+  /// The next piece into plain_. Always of one size, whatever the caller asks for: what zstd says of damaged
+  /// data, and how much of it comes out before, depends on the room that it is given.
+  void decompress() {
+    plain_taken_ = plain_bytes_ = 0;
+    ZSTD_outBuffer output{plain_.data(), plain_.size(), 0};
     while (output.pos < output.size && !ended_) {
       if (input_.pos == input_.size && !more_output_) refill();
       if (ended_) break;
@@ -43,20 +75,7 @@ class ZstdStream final : public ByteStream {
       in_frame_ = state != 0;
       more_output_ = in_frame_ && (output.pos == output.size || output.pos > before);
     }
-    filled.bytes = output.pos;
-    filled.end = ended_;
-    filled.error = error_;
-    return filled;
-  }
-  Progress progress() const override { return compressed_->progress(); }
-  bool is_plain() const override { return false; }
-
- private:
-  std::uint64_t position() const { return taken_ + input_.pos; }
-
-  void fail(std::string detail) {
-    error_ = Error{Errc::kInputCompressed, position(), std::move(detail)};
-    ended_ = true;
+    plain_bytes_ = output.pos;
   }
 
   void refill() {
@@ -82,7 +101,8 @@ class ZstdStream final : public ByteStream {
   std::unique_ptr<ByteStream> compressed_;
   std::string name_;
   Context context_;
-  std::vector<char> buffer_;
+  std::vector<char> buffer_, plain_;
+  std::size_t plain_bytes_ = 0, plain_taken_ = 0;
   ZSTD_inBuffer input_{nullptr, 0, 0};
   std::uint64_t taken_ = 0;
   bool in_frame_ = false, more_output_ = false, source_ended_ = false, ended_ = false;

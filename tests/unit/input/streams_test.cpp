@@ -115,6 +115,24 @@ TEST_CASE("damaged zstd and bytes behind the last frame are errors") {
   REQUIRE(damaged.error.has_value());
 }
 
+TEST_CASE("damaged zstd gives the same samples and the same error, by any batch size") {
+  Ids ignored;
+  std::string late_damage = zstd_frame(many_lines(60000, ignored));
+  late_damage[late_damage.size() * 3 / 4] ^= 0x55;
+  // One block that repeats a byte 484,007 times, in a frame that promises no content at all.
+  const std::string wrong_size = "\x28\xb5\x2f\xfd\x24\x00\x3b\x3b\x3b\x3b"s;
+  for (const std::string& text : {late_damage, wrong_size}) {
+    const Everything expected = read_text(text, {.batch_bytes = 1 << 20});
+    REQUIRE(expected.error.has_value());
+    for (const std::uint64_t batch_bytes : Sizes{64, 1000, 1 << 18}) {
+      CAPTURE(batch_bytes);
+      const Everything read = read_text(text, {.batch_bytes = batch_bytes});
+      CHECK(read.all.tokens == expected.all.tokens);
+      CHECK(error_of(read) == error_of(expected));
+    }
+  }
+}
+
 TEST_CASE("other compressions and encodings are named with what to do") {
   const TempDir dir;
   const auto message = [&dir](const std::string& bytes) {

@@ -113,7 +113,7 @@ TEST_CASE("a reader that runs out of memory says so") {
         try {
           const auto reader = Reader::open(path, {.mode = mode});
           if (reader) {
-            for (const std::uint64_t j : {0, 1, 99}) {
+            for (const std::uint64_t j : {0u, 1u, 99u}) {
               const auto view = reader->sequence(j);
               wrong |= !view && view.error().code != (j == 99 ? Errc::kSequenceRange : Errc::kOutOfMemory) &&
                        view.error().code != Errc::kOutOfMemory;

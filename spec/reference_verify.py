@@ -4,8 +4,9 @@ Reads everything into Python objects: for small files. Public domain (CC0 1.0).
 """
 import struct
 
-import reference_reader
-from reference_reader import ACCOUNT_FIELDS, BLOCK, MAX_ID, Refused, TpkFile, hash128, xxhash
+from reference_layout import BLOCK, MAX_ID, Refused, hash128, xxhash
+from reference_metadata import ACCOUNT_FIELDS, parse_metadata
+from reference_reader import TpkFile
 
 ORDER = ("pack_token_offsets pack_sequence_offsets cu_seqlens ragged_offsets aligned_sum block_checksum section_hash "
          "gap_not_zero token_range loss_bits_padding label_range targets_count longest_sequence source_range "
@@ -155,7 +156,7 @@ def check_columns(file, found):  # B-5, X-4
 def check_metadata(file, found):  # M-1, M-2, M-4
     if 14 not in file.by_kind:
         return
-    metadata = attempt(found, reference_reader.parse_metadata, file.metadata_text())
+    metadata = attempt(found, parse_metadata, file.metadata_text())
     if metadata is None:
         return
     if "account" in metadata and not account_adds_up(metadata["account"], file.header):
@@ -164,8 +165,6 @@ def check_metadata(file, found):  # M-1, M-2, M-4
 
 def account_adds_up(account, header):
     a = {field: account.get(field, 0) for field in ACCOUNT_FIELDS}
-    if not any(a.values()):
-        return True
     samples = sum(a["samples_" + k] for k in ("packed", "empty", "dropped", "held_out", "skipped"))
     tokens = sum(a["tokens_" + k] for k in ("stored", "dropped", "held_out", "skipped", "target_only"))
     return (a["samples_in"] == samples == header["samples"] and a["tokens_in"] == tokens

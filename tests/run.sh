@@ -166,8 +166,10 @@ step_fuzz() {
   for target in "${targets[@]}"; do
     name=$(basename "$target" _fuzz)
     mkdir -p "build/tests-fuzz/found/$name"
-    seeds=(build/tests-fuzz/tests/fuzz/vectors)
-    if [[ -d tests/fuzz/corpus/$name ]]; then seeds=("tests/fuzz/corpus/$name"); fi
+    # The same seeds as the replay has: what reads files starts from whole ones as well.
+    seeds=()
+    if [[ -d tests/fuzz/corpus/$name ]]; then seeds+=("tests/fuzz/corpus/$name"); fi
+    case $name in parse | reader | verify) seeds+=(build/tests-fuzz/tests/fuzz/vectors) ;; esac
     check "fuzz.$name.run" "$target" -max_total_time=$((fuzz_seconds / ${#targets[@]})) -timeout=20 -max_len=65536 \
       -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="build/tests-fuzz/found/$name-" \
       "build/tests-fuzz/found/$name" "${seeds[@]}"

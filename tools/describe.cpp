@@ -14,8 +14,6 @@ namespace tokpack::tools {
 
 namespace {
 
-using format::SectionKind;
-
 float half_to_float(std::uint16_t bits) {
   const std::uint32_t sign = std::uint32_t{bits} >> 15 << 31;
   const std::uint32_t exponent = bits >> 10 & 0x1fu;
@@ -94,44 +92,17 @@ void append_cells(std::string& out, const ColumnView& column, std::uint64_t row,
 
 }  // namespace
 
-std::string_view type_name(ElementType type) noexcept {
-  constexpr std::array<std::string_view, 11> kNames = {"unknown", "u8",  "u16",  "u32", "u64",  "i32",
-                                                       "i64",     "f16", "bf16", "f32", "bytes"};
-  const auto i = static_cast<std::size_t>(type);
-  return i < kNames.size() ? kNames[i] : kNames[0];
+std::string_view type_name(const format::SectionEntry& entry) noexcept {
+  return format::element_type_name(static_cast<ElementType>(entry.element_type));
 }
 
-std::string_view scope_name(Scope scope) noexcept {
-  constexpr std::array<std::string_view, 5> kNames = {"unknown", "file", "pack", "sequence", "token"};
-  const auto i = static_cast<std::size_t>(scope);
-  return i < kNames.size() ? kNames[i] : kNames[0];
-}
-
-std::string_view label_kind_name(LabelKind kind) noexcept {
-  switch (kind) {
-    case LabelKind::kAll:
-      return "all";
-    case LabelKind::kLossMask:
-      return "loss_mask";
-    case LabelKind::kExplicit:
-      return "explicit";
-  }
-  return "unknown";
+std::string_view scope_name(const format::SectionEntry& entry) noexcept {
+  return format::scope_name(static_cast<Scope>(entry.scope));
 }
 
 std::string kind_name(std::uint16_t kind) {
-  for (const format::KindRule& rule : format::kBuiltInKinds)
-    if (static_cast<std::uint16_t>(rule.kind) == kind) return std::string(rule.name);
-  switch (static_cast<SectionKind>(kind)) {
-    case SectionKind::kColumn:
-      return "column";
-    case SectionKind::kColumnOffsets:
-      return "column_offsets";
-    case SectionKind::kColumnValues:
-      return "column_values";
-    default:
-      return fmt::format("unknown_{}", kind);
-  }
+  const std::string_view name = format::section_kind_name(kind);
+  return name == "unknown" ? fmt::format("unknown_{}", kind) : std::string(name);
 }
 
 const format::SectionEntry& column_entry(const Reader& reader, std::size_t index) noexcept {
@@ -143,11 +114,10 @@ std::string column_text(const Reader& reader, std::size_t index) {
   const format::SectionEntry& entry = column_entry(reader, index);
   // A ragged column's scope stands with its offsets: there is one per row.
   const format::SectionEntry& scoped = info.offsets ? reader.layout().sections[*info.offsets] : entry;
-  std::string text =
-      fmt::format("{} {}", entry.name_view(), type_name(static_cast<ElementType>(entry.element_type)));
+  std::string text = fmt::format("{} {}", entry.name_view(), type_name(entry));
   if (entry.width > 1) text += fmt::format("x{}", entry.width);
   if (info.offsets) text += "[]";
-  return fmt::format("{}@{}", text, scope_name(static_cast<Scope>(scoped.scope)));
+  return fmt::format("{}@{}", text, scope_name(scoped));
 }
 
 void append_row(std::string& out, const ColumnView& column, std::uint64_t row, bool stored_precision) {

@@ -8,12 +8,12 @@
 
 #include "json.h"
 #include "tokpack/core/reader.h"
+#include "tokpack/format/names.h"
 
 namespace tokpack::tools {
 
-std::string_view type_name(ElementType type) noexcept;             ///< "u16"; "unknown" for no listed type
-std::string_view scope_name(Scope scope) noexcept;                 ///< "sequence"
-std::string_view label_kind_name(LabelKind kind) noexcept;         ///< "loss_mask"
+std::string_view type_name(const format::SectionEntry& entry) noexcept;   ///< "u16"
+std::string_view scope_name(const format::SectionEntry& entry) noexcept;  ///< "sequence"
 std::string kind_name(std::uint16_t kind);                         ///< "cu_seqlens", "column", "unknown_99"
 std::string column_text(const Reader& reader, std::size_t index);  ///< "embedding f32x4@token"
 

@@ -16,10 +16,7 @@ namespace tokpack::tools {
 
 namespace {
 
-double utilization(const format::Header& h) {
-  if (h.packs == 0) return 0;
-  return static_cast<double>(h.tokens) / (static_cast<double>(h.packs) * static_cast<double>(h.capacity));
-}
+double utilization_of(const format::Header& h) { return utilization(h.tokens, h.packs, h.capacity); }
 
 struct MetadataText {
   std::string json;
@@ -56,8 +53,8 @@ Json file_json(const Reader& reader) {
   json["sequences"] = h.sequences;
   json["samples"] = h.samples;
   json["tokens"] = h.tokens;
-  json["token_type"] = type_name(static_cast<ElementType>(h.token_type));
-  json["label_kind"] = label_kind_name(static_cast<LabelKind>(h.label_kind));
+  json["token_type"] = format::element_type_name(static_cast<ElementType>(h.token_type));
+  json["label_kind"] = format::label_kind_name(static_cast<LabelKind>(h.label_kind));
   json["targets"] = h.targets;
   json["longest_sequence"] = h.longest_sequence;
   json["most_sequences_in_pack"] = h.most_sequences_in_pack;
@@ -65,7 +62,7 @@ Json file_json(const Reader& reader) {
   json["ignore_index"] = h.ignore_index;
   json["vocab_size"] = h.vocab_size;
   // The nearest binary64 of the value rounded to 6 decimals, as Python's round() gives it.
-  json["utilization"] = std::strtod(fmt::format("{:.6f}", utilization(h)).c_str(), nullptr);
+  json["utilization"] = std::strtod(fmt::format("{:.6f}", utilization_of(h)).c_str(), nullptr);
 
   Json columns = Json::array();
   for (std::size_t i = 0; i < reader.layout().columns.size(); ++i) {
@@ -73,8 +70,8 @@ Json file_json(const Reader& reader) {
     const auto& offsets = reader.layout().columns[i].offsets;
     const format::SectionEntry& scoped = offsets ? reader.layout().sections[*offsets] : entry;
     columns.push_back({{"name", entry.name_view()},
-                       {"type", type_name(static_cast<ElementType>(entry.element_type))},
-                       {"scope", scope_name(static_cast<Scope>(scoped.scope))},
+                       {"type", type_name(entry)},
+                       {"scope", scope_name(scoped)},
                        {"width", entry.width},
                        {"ragged", offsets.has_value()}});
   }
@@ -84,8 +81,8 @@ Json file_json(const Reader& reader) {
   for (const format::SectionEntry& entry : reader.layout().sections) {
     sections.push_back({{"name", entry.name_view()},
                         {"kind", kind_name(entry.kind)},
-                        {"element_type", type_name(static_cast<ElementType>(entry.element_type))},
-                        {"scope", scope_name(static_cast<Scope>(entry.scope))},
+                        {"element_type", type_name(entry)},
+                        {"scope", scope_name(entry)},
                         {"width", entry.width},
                         {"offset", entry.offset},
                         {"length", entry.length},
@@ -174,23 +171,23 @@ void print_file(Output& out, const Reader& reader, bool sections) {
              fmt::format("{} of {}; at most {} in a pack, the longest has {}", with_commas(h.sequences),
                          counted(h.samples, "sample"), with_commas(h.most_sequences_in_pack),
                          counted(h.longest_sequence, "token")));
-  out << row(
-      "tokens",
-      fmt::format("{} as {}{}", with_commas(h.tokens), type_name(static_cast<ElementType>(h.token_type)),
-                  h.vocab_size == 0 ? "" : fmt::format(", ids below {}", with_commas(h.vocab_size))));
+  out << row("tokens",
+             fmt::format("{} as {}{}", with_commas(h.tokens),
+                         format::element_type_name(static_cast<ElementType>(h.token_type)),
+                         h.vocab_size == 0 ? "" : fmt::format(", ids below {}", with_commas(h.vocab_size))));
   out << row("labels", labels_text(h));
   for (std::size_t i = 0; i < reader.layout().columns.size(); ++i)
     out << row(i == 0 ? "columns" : "", column_text(reader, i));
   if (h.pad_id != 0) out << row("pad id", std::to_string(h.pad_id));
   if (h.ignore_index != kDefaultIgnoreIndex) out << row("ignore index", std::to_string(h.ignore_index));
   out << row("digest", format::to_hex(h.content_digest));
-  out << row("filled", fmt::format("[{}] {}", bar(utilization(h), 50), percent(utilization(h))));
+  out << row("filled", fmt::format("[{}] {}", bar(utilization_of(h), 50), percent(utilization_of(h))));
   out << "\n";
   const MetadataText metadata = read_metadata(reader);
   const std::string about = metadata_text(metadata);
   out << about;
-  if (metadata.parsed && Json::parse(metadata.json).contains("account"))
-    out << (about.empty() ? "" : "\n") << account_text(metadata.parsed->account);
+  if (metadata.parsed && metadata.parsed->account)
+    out << (about.empty() ? "" : "\n") << account_text(*metadata.parsed->account);
   if (sections) out << "\n" << section_table(reader);
 }
 
@@ -207,11 +204,11 @@ std::string section_table(const Reader& reader) {
   std::string out = fmt::format("  {:<24} {:<22} {:<10} {:<9} {:>14} {:>14}  {}\n", "section", "kind", "type",
                                 "scope", "offset", "bytes", "hash");
   for (const format::SectionEntry& entry : reader.layout().sections) {
-    std::string type(type_name(static_cast<ElementType>(entry.element_type)));
+    std::string type(type_name(entry));
     if (entry.width > 1) type += fmt::format("x{}", entry.width);
     out += fmt::format("  {:<24} {:<22} {:<10} {:<9} {:>14} {:>14}  {}\n", entry.name_view(),
-                       kind_name(entry.kind), type, scope_name(static_cast<Scope>(entry.scope)),
-                       with_commas(entry.offset), with_commas(entry.length), format::to_hex(entry.hash));
+                       kind_name(entry.kind), type, scope_name(entry), with_commas(entry.offset),
+                       with_commas(entry.length), format::to_hex(entry.hash));
   }
   return out;
 }

@@ -15,9 +15,10 @@ struct Range {
   std::size_t first, last;
 };
 
-Range token_range(const PackView& pack, std::size_t sequence) {
-  const auto cu = pack.cu_seqlens();
-  return {static_cast<std::size_t>(cu[sequence]), static_cast<std::size_t>(cu[sequence + 1])};
+/// Of the sequence's tokens in its pack.
+Range token_range(const SequenceView& sequence) {
+  const std::size_t first = sequence.first_token_in_pack();
+  return {first, first + sequence.tokens().size()};
 }
 
 Json numbers(const auto& values, Range range) {
@@ -32,16 +33,6 @@ Json label_numbers(const PackView& pack, Range range) {
   return out;
 }
 
-std::uint32_t first_position(const PackView& pack, std::size_t sequence) {
-  const auto positions = pack.first_token_positions();
-  return positions.empty() ? 0 : positions[sequence];
-}
-
-std::int32_t tail_label(const PackView& pack, std::size_t sequence, std::int32_t ignore_index) {
-  const auto tails = pack.tail_labels();
-  return tails.empty() ? ignore_index : tails[sequence];
-}
-
 Json pack_json(const Reader& reader, const PackView& pack) {
   const Range sequences{0, pack.sequences()};
   const Range tokens{0, pack.tokens().size()};
@@ -54,8 +45,9 @@ Json pack_json(const Reader& reader, const PackView& pack) {
   Json positions = Json::array();
   Json tails = Json::array();
   for (std::size_t s = 0; s < pack.sequences(); ++s) {
-    positions.push_back(first_position(pack, s));
-    tails.push_back(tail_label(pack, s, reader.header().ignore_index));
+    const SequenceView sequence = pack.sequence(s);
+    positions.push_back(sequence.first_token_position());
+    tails.push_back(sequence.tail_label());
   }
   json["first_token_positions"] = std::move(positions);
   json["tail_labels"] = std::move(tails);
@@ -79,15 +71,17 @@ Json some_rows(const ColumnView& column, Range range) {
   return rows;
 }
 
-Json sequence_json(const Reader& reader, const PackView& pack, std::size_t index) {
-  const Range range = token_range(pack, index);
+Json sequence_json(const Reader& reader, const SequenceView& sequence) {
+  const PackView& pack = sequence.pack();
+  const std::size_t index = sequence.index_in_pack();
+  const Range range = token_range(sequence);
   Json json;
-  json["sequence"] = pack.first_sequence() + index;
+  json["sequence"] = sequence.number();
   json["pack"] = pack.pack();
   json["index_in_pack"] = index;
-  json["source"] = pack.sources()[index];
-  json["first_token_position"] = first_position(pack, index);
-  json["tail_label"] = tail_label(pack, index, reader.header().ignore_index);
+  json["source"] = sequence.source();
+  json["first_token_position"] = sequence.first_token_position();
+  json["tail_label"] = sequence.tail_label();
   json["tokens"] = numbers(pack.tokens(), range);
   json["stored_labels"] = label_numbers(pack, range);
   json["columns"] = Json::object();
@@ -105,31 +99,28 @@ std::string table_header() {
                      "length", "targets", "tail");
 }
 
-std::string table_row(const Reader& reader, const PackView& pack, std::size_t index) {
-  const Range range = token_range(pack, index);
-  const std::int32_t ignore = reader.header().ignore_index;
-  const std::int32_t tail = tail_label(pack, index, ignore);
+std::string table_row(const SequenceView& sequence) {
+  const std::int32_t ignore = sequence.pack().ignore_index();
+  const std::int32_t tail = sequence.tail_label();
+  const std::size_t length = sequence.tokens().size();
   // A sequence's first token has nothing before it to predict it from; the tail label is a target besides.
   std::uint64_t targets = tail != ignore ? 1 : 0;
-  for (std::size_t i = range.first + 1; i < range.last; ++i)
-    targets += pack.stored_label(i) != ignore ? 1u : 0u;
-  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n",
-                     with_commas(pack.first_sequence() + index), with_commas(pack.sources()[index]),
-                     with_commas(first_position(pack, index)), with_commas(range.last - range.first),
-                     with_commas(targets), tail == ignore ? "-" : std::to_string(tail));
+  for (std::size_t i = 1; i < length; ++i) targets += sequence.stored_label(i) != ignore ? 1u : 0u;
+  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n", with_commas(sequence.number()),
+                     with_commas(sequence.source()), with_commas(sequence.first_token_position()),
+                     with_commas(length), with_commas(targets), tail == ignore ? "-" : std::to_string(tail));
 }
 
 /// Ids, wrapped. An id that is not trained on stands in brackets; a label that is another id follows a colon.
-std::string token_text(const PackView& pack, std::size_t index, std::int32_t ignore) {
+std::string token_text(const SequenceView& sequence) {
   constexpr std::size_t kLine = 100;
-  const Range range = token_range(pack, index);
-  const TokenSpan tokens = pack.tokens();
+  const TokenSpan tokens = sequence.tokens();
   std::string out;
   std::string line = "   ";
-  for (std::size_t i = range.first; i < range.last; ++i) {
-    const std::int32_t label = pack.stored_label(i);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::int32_t label = sequence.stored_label(i);
     std::string word = std::to_string(tokens[i]);
-    if (label == ignore) {
+    if (label == sequence.pack().ignore_index()) {
       word = "[" + word + "]";
     } else if (static_cast<std::uint64_t>(label) != tokens[i]) {
       word += ":" + std::to_string(label);
@@ -143,13 +134,13 @@ std::string token_text(const PackView& pack, std::size_t index, std::int32_t ign
   return out + line + "\n";
 }
 
-std::string values_text(const Reader& reader, const PackView& pack, std::size_t index) {
+std::string values_text(const Reader& reader, const SequenceView& sequence) {
   std::string out;
   for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
-    const ColumnView column = take(pack.column(c), reader.path());
+    const ColumnView column = take(sequence.pack().column(c), reader.path());
     if (column.scope != Scope::kSequence) continue;
     std::string value;
-    append_row(value, column, index, true);
+    append_row(value, column, sequence.index_in_pack(), true);
     out += fmt::format("    {} = {}\n", column.name, value);
   }
   return out;
@@ -166,8 +157,7 @@ std::string boundaries(const PackView& pack) {
 }
 
 std::string pack_line(const Reader& reader, const PackView& pack) {
-  const double fill =
-      static_cast<double>(pack.tokens().size()) / static_cast<double>(reader.header().capacity);
+  const double fill = utilization(pack.tokens().size(), 1, reader.header().capacity);
   return fmt::format("{}, pack {} of {}: {} of {} tokens, {}, {}\n\n  filled      [{}] {}\n",
                      terminal_safe(reader.path()), with_commas(pack.pack()), with_commas(reader.packs()),
                      with_commas(pack.tokens().size()), with_commas(reader.header().capacity),
@@ -186,25 +176,27 @@ void dump_pack(Output& out, const Reader& reader, const DumpArguments& arguments
   out << pack_line(reader, pack) << boundaries(pack) << "\n" << table_header();
   const bool details = arguments.tokens;
   for (std::size_t s = 0; s < pack.sequences(); ++s) {
-    out << table_row(reader, pack, s);
-    if (details) out << token_text(pack, s, reader.header().ignore_index) << values_text(reader, pack, s);
+    const SequenceView sequence = pack.sequence(s);
+    out << table_row(sequence);
+    if (details) out << token_text(sequence) << values_text(reader, sequence);
   }
 }
 
 void dump_sequence(Output& out, const Reader& reader, const DumpArguments& arguments) {
   const SequenceLocation where = take(reader.locate(*arguments.sequence), reader.path());
   const PackView pack = take(reader.pack(where.pack), reader.path());
-  const auto index = static_cast<std::size_t>(where.index_in_pack);
+  const SequenceView sequence = pack.sequence(static_cast<std::size_t>(where.index_in_pack));
   if (arguments.json) {
-    print_json(out, sequence_json(reader, pack, index));
+    print_json(out, sequence_json(reader, sequence));
     return;
   }
   out << fmt::format("{}, sequence {} of {}: number {} of {} in pack {}\n\n", terminal_safe(reader.path()),
-                     with_commas(*arguments.sequence), with_commas(reader.sequences()), index,
-                     counted(pack.sequences(), "sequence"), with_commas(where.pack));
-  out << table_header() << table_row(reader, pack, index);
-  if (arguments.tokens) out << token_text(pack, index, reader.header().ignore_index);
-  out << values_text(reader, pack, index);
+                     with_commas(*arguments.sequence), with_commas(reader.sequences()),
+                     sequence.index_in_pack(), counted(pack.sequences(), "sequence"),
+                     with_commas(where.pack));
+  out << table_header() << table_row(sequence);
+  if (arguments.tokens) out << token_text(sequence);
+  out << values_text(reader, sequence);
 }
 
 }  // namespace tokpack::tools

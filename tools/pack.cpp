@@ -17,6 +17,7 @@
 #include "pack_report.h"
 #include "progress.h"
 #include "sha256.h"
+#include "tokpack/core/window_defaults.h"
 #include "tokpack/format/checksum.h"
 #include "tokpack/input/jsonl.h"
 #include "tokpack/input/raw.h"
@@ -39,10 +40,10 @@ WriterOptions writer_options(const PackArguments& a) {
   if (concat && a.overlong && *a.overlong != Overlong::kSplit)
     fail(kUsage, "--strategy concat cuts every sample at the capacity; --overlong can only be split with it");
   options.overlong = concat ? Overlong::kSplit : a.overlong.value_or(Overlong::kError);
-  if (a.window != 0 && a.window < std::uint64_t{a.capacity} * 256) {
+  if (a.window != 0 && a.window < least_window(a.capacity)) {
     fail(kUsage,
-         fmt::format("--window {} is too small to pack well: expected at least 256 x capacity = {}, or all",
-                     a.window, std::uint64_t{a.capacity} * 256));
+         fmt::format("--window {} is too small to pack well: expected at least {} x capacity = {}, or all",
+                     a.window, kLeastPacksPerWindow, least_window(a.capacity)));
   }
   options.window_tokens = a.window;
   options.token_type = a.token_type;

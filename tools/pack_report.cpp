@@ -2,28 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "text.h"
+#include "tokpack/core/window_defaults.h"
 #include "tokpack/format/checksum.h"
 
 namespace tokpack::tools {
 
 namespace {
 
-constexpr std::uint64_t kDefaultWindow = std::uint64_t{64} << 20;
-
-double utilization(const WriteSummary& s, std::uint32_t capacity) {
-  if (s.packs == 0) return 0;
-  return static_cast<double>(s.tokens) / (static_cast<double>(s.packs) * static_cast<double>(capacity));
-}
-
 /// Whether the samples filled more than one window.
 bool several_windows(const PackArguments& a, const WriteSummary& s) {
   if (a.window == kWindowAll) return false;
-  const std::uint64_t window =
-      a.window != 0 ? a.window : std::max<std::uint64_t>(kDefaultWindow, std::uint64_t{a.capacity} * 256);
-  return s.tokens > window || s.sequences > window / 16;
+  const std::uint64_t window = effective_window(a.window, a.capacity);
+  return s.tokens > window || s.sequences > window_sequences(window);
 }
 
 std::string lost_text(const Account& a) {
@@ -70,7 +61,7 @@ std::string account_text(const Account& a) {
 }
 
 void print_summary(Output& out, const std::string& path, const PackArguments& a, const WriteSummary& s) {
-  const double fill = utilization(s, a.capacity);
+  const double fill = utilization(s.tokens, s.packs, a.capacity);
   out << fmt::format("{}: {} of {} tokens, {}, {} of {} tokens are training targets\n\n", terminal_safe(path),
                      counted(s.packs, "pack"), with_commas(a.capacity), counted(s.sequences, "sequence"),
                      with_commas(s.targets), with_commas(s.tokens));
@@ -122,7 +113,7 @@ void advise(const std::string& path, const PackArguments& a, const WriteSummary&
   }
   warn(fmt::format("{}: utilization is poor: {} packs where {} could do, {} filled: {}", path,
                    with_commas(s.packs), with_commas(s.lower_bound_packs),
-                   percent(utilization(s, a.capacity)), why));
+                   percent(utilization(s.tokens, s.packs, a.capacity)), why));
 }
 
 }  // namespace tokpack::tools

@@ -98,6 +98,11 @@ std::string percent(double fraction) {
   return fmt::format("{:.2f} %", value);
 }
 
+double utilization(std::uint64_t tokens, std::uint64_t packs, std::uint32_t capacity) {
+  if (packs == 0) return 0;
+  return static_cast<double>(tokens) / (static_cast<double>(packs) * static_cast<double>(capacity));
+}
+
 std::string bar(double fraction, std::size_t width) {
   const double clamped = std::clamp(fraction, 0.0, 1.0);
   const auto filled = static_cast<std::size_t>(std::lround(clamped * static_cast<double>(width)));

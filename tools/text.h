@@ -16,9 +16,11 @@ namespace tokpack::tools {
 /// are, so text that is escaped already is not escaped again.
 std::string terminal_safe(std::string_view text);
 
-std::string with_commas(std::uint64_t number);        ///< 1,234,567
-std::string human_bytes(std::uint64_t bytes);         ///< 1.2 MB (powers of 1000)
-std::string percent(double fraction);                 ///< "99.61 %"; never rounds up to 100 %
+std::string with_commas(std::uint64_t number);  ///< 1,234,567
+std::string human_bytes(std::uint64_t bytes);   ///< 1.2 MB (powers of 1000)
+std::string percent(double fraction);           ///< "99.61 %"; never rounds up to 100 %
+/// Share of the packs' room that tokens fill; 0 where there are no packs.
+double utilization(std::uint64_t tokens, std::uint64_t packs, std::uint32_t capacity);
 std::string bar(double fraction, std::size_t width);  ///< "#####....."
 /// "1 sample", "2 samples", "1,000 samples".
 std::string counted(std::uint64_t number, std::string_view singular, std::string_view plural = {});

@@ -41,4 +41,28 @@ def lost_targets_are_shown_whatever_lost_them(folder):
     assert "\n  4,000 training targets were lost\n" in shown[4000], shown[4000]
 
 
-main([a_file_without_an_account_shows_none, an_account_is_shown_once, lost_targets_are_shown_whatever_lost_them])
+def limited(megabytes, *arguments):
+    """tokpack with so much address space and no more."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    return subprocess.run([str(TOKPACK), *map(str, arguments)], capture_output=True, preexec_fn=limit)
+
+
+def what_cannot_be_mapped_is_read_with_a_warning(folder):
+    if limited(70, "--version").returncode != 0:
+        return "this build cannot run in 70 MB of address space"
+    # 80 MB of tokens: 40 million of two bytes, in samples of 1000 and a separator.
+    (folder / "a.bin").write_bytes((b"\1\0" * 999 + b"\2\0") * 40_000)
+    run("pack", folder / "a.bin", "-o", folder / "a.tpk", "--capacity", 1000, "--array-type", "u16", "--document-end", 2)
+    (folder / "a.bin").unlink()
+    mapped, piecewise = (subprocess.run([str(TOKPACK), "stats", str(folder / "a.tpk")], capture_output=True),
+                         limited(70, "stats", folder / "a.tpk"))
+    assert mapped.returncode == piecewise.returncode == 0, piecewise
+    assert mapped.stderr == b"", mapped.stderr
+    assert piecewise.stdout == mapped.stdout
+    assert piecewise.stderr.decode() == (f"tokpack: warning: {folder}/a.tpk: the system does not map this file; reading it "
+                                         "piece by piece\n"), piecewise.stderr
+
+
+main([a_file_without_an_account_shows_none, an_account_is_shown_once, lost_targets_are_shown_whatever_lost_them,
+      what_cannot_be_mapped_is_read_with_a_warning])

@@ -119,6 +119,7 @@ void limits() {
   LIMIT(kMaxCapacity);
   LIMIT(kMaxTokenId);
   LIMIT(kMaxMetadataBytes);
+  LIMIT(kMaxMetadataValues);
   LIMIT(kMaxFileBytes);
   LIMIT(kNameBytes);
   LIMIT(kLastKnownKind);

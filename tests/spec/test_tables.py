@@ -13,6 +13,8 @@ from spec_text import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "spec"))
+import reference_layout
+import reference_metadata
 import reference_reader
 import vector_file
 
@@ -114,7 +116,7 @@ class Kinds(unittest.TestCase):
                     continue
                 names = {k: file.header[k] for k in ("packs", "sequences", "tokens")}
                 names.update(E=s.element, width=s.width, rows=s.scope != 1 and file.rows(s.scope_name))
-                names["blocks"] = sum(reference_reader.block_count(x.length) for x in file.sections if x.kind != 15)
+                names["blocks"] = sum(reference_layout.block_count(x.length) for x in file.sections if x.kind != 15)
                 self.assertEqual(eval(formula.strip("`"), {"__builtins__": {}}, names), s.length, vector.name)
                 checked.add(s.kind)
         self.assertEqual(checked, {*range(1, 13), 15})
@@ -194,9 +196,9 @@ class Text(unittest.TestCase):
         header = (ROOT / "lib" / "core" / "include" / "tokpack" / "core" / "account.h").read_text()
         said = [r["Field"] for r in spec_text.table("account_fields")]
         self.assertEqual(said, re.findall(r'\{"(\w+)", &Account::', header))
-        self.assertEqual(said, reference_reader.ACCOUNT_FIELDS)
+        self.assertEqual(said, reference_metadata.ACCOUNT_FIELDS)
         self.assertEqual([r["Field"] for r in spec_text.table("metadata_fields")],
-                         sorted(reference_reader.METADATA_FIELDS))
+                         sorted(reference_metadata.METADATA_FIELDS))
 
 
 if __name__ == "__main__":

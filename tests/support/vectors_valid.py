@@ -220,10 +220,6 @@ def metadata_deep():
     return Valid(["Metadata nested 16 deep, the most that is possible."], two_sequences(metadata={"x": value}))
 
 
-def account_of_zeros():
-    return Valid(["An account of zeros only says nothing."], two_sequences(metadata={"account": account()}))
-
-
 def metadata_empty():
     return Valid(["Metadata that says nothing."], two_sequences(metadata={}))
 
@@ -252,4 +248,4 @@ def all_vectors():
         spec_example, u16_all, u32_all, loss_bits, loss_bits_all_ones, explicit_labels, ignore_index_other, split,
         input_target, groups, columns_fixed, columns_ragged, zero_packs, zero_packs_columns, one_token_packs,
         one_token_sequences, unknown_section, many_sections, alignment, ignorable_bits, sections_any_order,
-        metadata_full, metadata_deep, account_of_zeros, metadata_empty, sources_wide, two_blocks, largest_capacity)}
+        metadata_full, metadata_deep, metadata_empty, sources_wide, two_blocks, largest_capacity)}

@@ -15,7 +15,10 @@ class BatchCheck {
   Result<void> run() {
     const std::uint64_t samples = batch_.lengths.size(), tokens = batch_.tokens.size();
     std::uint64_t sum = 0;
-    for (const std::uint32_t length : batch_.lengths) sum += length;  // 2^32 lengths of 2^32 do not wrap
+    for (std::size_t i = 0; i < batch_.lengths.size(); ++i) {
+      if (auto ok = check_sample_length(batch_.lengths[i], first_source_ + i); !ok) return ok;
+      sum += batch_.lengths[i];  // 2^32 lengths of 2^31 do not wrap
+    }
     if (sum != tokens) return wrong("the lengths add up to " + std::to_string(sum), "tokens", tokens);
     if (batch_.loss_mask && batch_.labels) {
       return error("a loss mask and labels are both given; give one of them");
@@ -88,6 +91,14 @@ class BatchCheck {
 };
 
 }  // namespace
+
+Result<void> check_sample_length(std::uint64_t tokens, std::uint64_t source) {
+  constexpr std::uint64_t kMost = 0x7fffffff;
+  if (tokens <= kMost) return {};
+  return Error{Errc::kTooLarge, Error::kNoOffset,
+               "sample " + std::to_string(source) + " has " + std::to_string(tokens) +
+                   " tokens; at most 2147483647 are possible. Cut it into several samples"};
+}
 
 Result<void> check_batch(const Batch& batch, const WriterOptions& options, std::uint64_t first_source) {
   return BatchCheck(batch, options, first_source).run();

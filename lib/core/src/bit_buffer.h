@@ -41,13 +41,6 @@ class BitBuffer {
     size_ = 0;
     words_.release();
   }
-  void truncate(std::size_t bits) noexcept {
-    if (bits >= size_) return;
-    size_ = bits;
-    words_.truncate((bits >> 6) + 2);
-    words_[bits >> 6] &= (std::uint64_t{1} << (bits & 63)) - 1;
-    words_[(bits >> 6) + 1] = 0;
-  }
 
   /// The lowest `count` (at most 64) bits of `value`. REQUIRES: the bits above them are zero.
   void append(std::uint64_t value, std::size_t count) {

@@ -7,9 +7,10 @@
 //
 // Errors: kIo. Throws std::bad_alloc. Threads: one at a time.
 //
-//   BlockStream sources(output);                  // a spool beside `output`
+//   BlockStream sources(output);  // a spool beside `output`
 //   auto ok = sources.append_values(first, count);
-//   ok = sources.copy_to(output.descriptor(), offset, output.path());
+//   if (ok) ok = sources.finish();
+//   if (ok) ok = sources.copy_to_output(offset);
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tokpack/core/metadata.h"
 #include "tokpack/format/checksum.h"
 
 namespace tokpack::detail {
@@ -127,6 +128,12 @@ Result<FinishedFile> finish_file(const OutputFile& output, PackSink& sink, const
                  "the metadata would take " + std::to_string(metadata.size()) + " bytes; at most " +
                      std::to_string(format::kMaxMetadataBytes) +
                      " are possible. Give fewer or shorter texts"};
+  }
+  // What no reader would take is not written.
+  if (const auto read_back = parse_metadata(metadata); !read_back) {
+    if (read_back.error().code == Errc::kOutOfMemory) return read_back.error();
+    return Error{Errc::kTooLarge, Error::kNoOffset,
+                 read_back.error().detail + ". Give fewer texts or inputs"};
   }
   if (samples > 0xffffffffu) {
     if (auto ok = sink.widen_sources(); !ok) return ok.error();

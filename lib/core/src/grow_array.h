@@ -77,8 +77,6 @@ class GrowArray {
     T* out = extend(count);
     for (std::size_t i = 0; i < count; ++i) out[i] = value;
   }
-  /// REQUIRES: count <= size().
-  void truncate(std::size_t count) noexcept { size_ = count; }
   void clear() noexcept { size_ = 0; }
   void release() noexcept {
     if (data_ == nullptr) return;

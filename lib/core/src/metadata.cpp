@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "reader_text.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack {
@@ -59,6 +60,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <typename Value>
   Json* place(Value&& value) {
+    if (++values_ > format::kMaxMetadataValues) return nullptr;
     if (levels_.empty()) {
       root = std::forward<Value>(value);
       return &root;
@@ -72,12 +74,13 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
   template <typename Value>
   bool put(Value&& value) {
-    place(std::forward<Value>(value));
-    return true;
+    return place(std::forward<Value>(value)) != nullptr || fail(kTooMany);
   }
   bool open(Json value) {
     if (levels_.size() == kDeepest) return fail("more than 16 levels of arrays and objects");
-    levels_.push_back(place(std::move(value)));
+    Json* placed = place(std::move(value));
+    if (placed == nullptr) return fail(kTooMany);
+    levels_.push_back(placed);
     return true;
   }
   bool close() {
@@ -85,6 +88,11 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
+  // Each takes many times its text in memory, so the limit on bytes alone is not enough.
+  static constexpr const char* kTooMany = "more than 262144 values";
+  static_assert(format::kMaxMetadataValues == 262144);
+
+  std::uint64_t values_ = 0;
   std::vector<Json*> levels_;
   std::string key_;
 };
@@ -155,8 +163,9 @@ std::optional<Error> read_fields(const Json& json, Metadata& out) {
   fields.integer(json, "planner_version", out.planner_version);
   if (const Json* account = fields.object(json, "account")) {
     Fields inner("account.");
+    Account& read = out.account.emplace();
     for (const AccountField& field : kAccountFields) {
-      inner.integer(*account, std::string(field.name).c_str(), out.account.*field.member);
+      inner.integer(*account, std::string(field.name).c_str(), read.*field.member);
     }
     if (inner.error) return inner.error;
   }
@@ -202,9 +211,12 @@ std::optional<Error> read_fields(const Json& json, Metadata& out) {
 
 std::string to_json(const Metadata& metadata) {
   Json json = Json::object();
-  Json& account = json["account"];
-  for (const AccountField& field : kAccountFields)
-    account[std::string(field.name)] = metadata.account.*field.member;
+  if (metadata.account) {
+    Json& account = json["account"];
+    for (const AccountField& field : kAccountFields) {
+      account[std::string(field.name)] = (*metadata.account).*field.member;
+    }
+  }
   if (metadata.bos_id) json["bos_id"] = *metadata.bos_id;
   if (metadata.eos_id) json["eos_id"] = *metadata.eos_id;
   json["inputs"] = Json::array();
@@ -249,7 +261,7 @@ Result<Metadata> parse_metadata(std::string_view text) {
     if (auto error = read_fields(builder.root, out)) return *error;
     return out;
   } catch (const std::bad_alloc&) {
-    return Error{Errc::kOutOfMemory, Error::kNoOffset, "metadata: out of memory"};
+    return detail::out_of_memory("for the metadata");
   } catch (const Json::exception&) {
     return wrong("no JSON");
   }

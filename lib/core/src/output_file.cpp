@@ -104,6 +104,10 @@ void OutputFile::discard() noexcept {
 }
 
 Result<OutputFile> OutputFile::create(const std::string& path, bool force) {
+  if (path.find('\0') != std::string::npos) {
+    return Error{Errc::kIo, Error::kNoOffset,
+                 "cannot create the output " + quoted(path) + ": a path cannot hold a NUL byte"};
+  }
   OutputFile out;
   out.path_ = path;
   out.force_ = force;
@@ -170,7 +174,7 @@ Result<void> OutputFile::open_temporary() {
                    " attempts"};
 }
 
-void OutputFile::remove_dead_temporaries() noexcept {
+void OutputFile::remove_dead_temporaries() {
   const int copy = ::openat(folder_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (copy < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(copy), &::closedir);

@@ -5,11 +5,11 @@
 // target can tell a dead writer's file (its lock can be taken) from one in use, and remove it.
 //
 // Names longer than the file system takes are shortened, with a hash of the whole name in their place.
-// Errors: kExists, kNotRegularFile, kIo. Threads: one at a time.
+// Errors: kExists, kNotRegularFile, kIo. Throws std::bad_alloc. Threads: one at a time.
 //
 //   auto output = OutputFile::create("train.tpk", false);
-//   write_all(output->descriptor(), ...);
-//   auto done = output->commit(true);
+//   auto ok = write_all(output->descriptor(), output->path(), 0, bytes);
+//   if (ok) ok = output->commit(true);
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ class OutputFile {
  private:
   OutputFile() = default;
   Result<void> open_temporary();
-  void remove_dead_temporaries() noexcept;
+  void remove_dead_temporaries();
   Result<void> rename_without_replacing();
 
   Descriptor folder_, file_;

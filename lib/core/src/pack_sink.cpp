@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "writer_options.h"
+
 namespace tokpack::detail {
 namespace {
 
@@ -24,11 +26,11 @@ void prefetch(const WindowPair& sequences, const Fragment& fragment) noexcept {
 
 }  // namespace
 
-PackSink::PackSink(const OutputFile& output, std::uint64_t tokens_offset, std::span<const ColumnSpec> columns,
-                   bool groups, std::int32_t ignore_index, std::uint32_t alignment)
+PackSink::PackSink(const OutputFile& output, std::uint64_t tokens_offset, const WriterOptions& options)
     : output_(&output),
-      ignore_index_(ignore_index),
-      alignment_(alignment),
+      ignore_index_(options.ignore_index),
+      alignment_(options.plan.alignment),
+      wide_(starts_wide(options)),
       tokens_(output, tokens_offset),
       pack_token_offsets_(output),
       pack_sequence_offsets_(output),
@@ -37,8 +39,8 @@ PackSink::PackSink(const OutputFile& output, std::uint64_t tokens_offset, std::s
       labels_(output),
       targets_(output),
       sources_(output) {
-  if (groups) groups_.emplace(output);
-  for (const ColumnSpec& spec : columns) {
+  if (options.groups) groups_.emplace(output);
+  for (const ColumnSpec& spec : options.columns) {
     Column column{BlockStream(output), std::nullopt, 0};
     if (spec.ragged) column.offsets.emplace(output);
     columns_.push_back(std::move(column));

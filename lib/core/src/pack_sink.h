@@ -2,7 +2,7 @@
 //
 // Keeps the counts that page 0 needs. Sections that most files do not have (first positions, tail labels)
 // start when the first value needs them, filled up for the sequences before. `widen_tokens` and
-// `make_labels_explicit` rewrite what is already out when later samples need more than was known.
+// `set_label_kind` rewrite what is already out when later samples need more than was known.
 //
 // Errors: kIo. Throws std::bad_alloc. Threads: one at a time.
 #pragma once
@@ -44,8 +44,8 @@ struct SinkCounts {
 
 class PackSink {
  public:
-  PackSink(const OutputFile& output, std::uint64_t tokens_offset, std::span<const ColumnSpec> columns,
-           bool groups, std::int32_t ignore_index, std::uint32_t alignment);
+  /// Tokens begin as u32 where the options ask for it, so that a file without any has that type too.
+  PackSink(const OutputFile& output, std::uint64_t tokens_offset, const WriterOptions& options);
 
   /// Appends one pack. REQUIRES: both windows of the pair have the sink's width and label kind.
   Result<void> write_pack(const WindowPair& sequences, std::span<const Fragment> pack);

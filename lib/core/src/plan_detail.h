@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "reader_text.h"
 #include "tokpack/core/planner.h"
 
 namespace tokpack::plan {
@@ -57,23 +58,12 @@ Plan next_fit(std::span<const std::uint32_t> lengths, const PlanOptions& options
 Plan best_fit_two_limits(std::span<const std::uint32_t> sizes, std::span<const std::uint32_t> members,
                          std::uint32_t capacity, std::uint32_t max_sequences);
 
-/// kOutOfMemory, with words where there is memory for them.
-inline Error out_of_memory() noexcept {
-  Error error{Errc::kOutOfMemory, Error::kNoOffset, {}};
-  try {
-    error.detail = "memory for planning could not be had; use a smaller window";
-  } catch (const std::bad_alloc&) {
-    // The code says it all.
-  }
-  return error;
-}
-
 template <typename Work>
 auto guarded(Work work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return out_of_memory();
+    return detail::out_of_memory("for planning; use a smaller window");
   }
 }
 

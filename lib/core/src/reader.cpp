@@ -77,7 +77,7 @@ Result<SequenceLocation> Reader::locate(std::uint64_t sequence) const try {
   return detail::out_of_memory("to find a sequence");
 }
 
-Result<SequenceView> Reader::sequence(std::uint64_t j) const {
+Result<SequenceView> Reader::sequence(std::uint64_t j) const try {
   auto where = locate(j);
   if (!where) return std::move(where).error();
   auto view = pack(where->pack);
@@ -86,6 +86,8 @@ Result<SequenceView> Reader::sequence(std::uint64_t j) const {
     return Error{Errc::kFileChanged, Error::kNoOffset, "the pack offsets changed while they were read"};
   }
   return SequenceView(std::move(view).value(), static_cast<std::size_t>(where->index_in_pack));
+} catch (const std::bad_alloc&) {
+  return detail::out_of_memory("for a sequence");
 }
 
 Result<Reader::SectionBytes> Reader::section(std::size_t index) const {

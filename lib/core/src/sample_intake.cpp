@@ -5,6 +5,7 @@
 #include <string>
 
 #include "batch_check.h"
+#include "writer_options.h"
 
 namespace tokpack::detail {
 
@@ -22,7 +23,7 @@ SampleIntake::SampleIntake(const OutputFile& output, const WriterOptions& option
   if (options.token_type == ElementType::kU16) {
     label_rules_.largest_token = std::min(label_rules_.largest_token, std::uint32_t{0xffff});
   }
-  wide_ = options.token_type == ElementType::kU32 || options.pad_id > 0xffff;
+  wide_ = starts_wide(options);
   // Until a sample brings labels nobody knows whether any will: bits are kept, and left out at the end.
   if (options.missing_labels == MissingLabels::kTrain) label_kind_ = LabelKind::kLossMask;
 }
@@ -83,10 +84,13 @@ void SampleIntake::store(const SampleView& sample, const SampleFacts& facts, con
   account.samples_split += run.pieces > 1 ? 1 : 0;
   account.samples_truncated += run.truncated ? 1 : 0;
   account.samples_without_targets += has_target ? 0 : 1;
+  // Given targets less stored ones. Of a sample that is not cut only these two can be lost: what would follow
+  // the last token where that token is itself only a target, and a target without an id.
   if (run.truncated) {
     account.labels_lost += given_targets(sample, label_rules_) - stored_targets(sample, run, label_rules_);
-  } else if (target_only != 0 && sample.given_tail != label_rules_.ignore_index) {
-    account.labels_lost += 1;  // the label after the last token, which is not stored itself
+  } else {
+    if (target_only != 0 && sample.given_tail != label_rules_.ignore_index) account.labels_lost += 1;
+    if (has_nameless_target(sample, label_rules_)) account.labels_lost += 1;
   }
 }
 
@@ -121,7 +125,13 @@ Result<void> SampleIntake::add_one(const SampleView& sample) {
     return {};
   }
   if (group_) {
-    store(sample, *facts, run, stage_, account);
+    if (is_over(*group_)) {
+      stage_.clear();
+      account.samples_dropped += 1;
+      account.tokens_dropped += sample.length;
+    } else {
+      store(sample, *facts, run, stage_, account);
+    }
     return {};
   }
   auto window = pipeline_->window_for(run.stored, run.pieces);
@@ -137,13 +147,17 @@ void SampleIntake::begin_group(std::optional<std::uint64_t> key) {
   group_->first_source = account_.samples_in;
 }
 
+bool SampleIntake::is_over(const OpenGroup& group) const noexcept {
+  const std::uint32_t limit = options_->plan.max_sequences;
+  return group.tokens > options_->plan.capacity || (limit != 0 && group.members > limit);
+}
+
 Result<void> SampleIntake::end_group() {
   if (!group_) return {};
   const OpenGroup group = *group_;
   group_.reset();
   Account part = group.account;
-  const std::uint32_t limit = options_->plan.max_sequences;
-  const bool over = group.tokens > options_->plan.capacity || (limit != 0 && group.members > limit);
+  const bool over = is_over(group);
   overlong_.units += group.members != 0 ? 1 : 0;
   if (over && options_->overlong == Overlong::kError) tally(group.first_source, group.tokens);
   if (over || stopped()) {

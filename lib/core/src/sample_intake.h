@@ -1,6 +1,7 @@
 // Every sample's way: checked, cut by the policy, counted in the account, and stored in the window in turn.
 //
-// Groups are collected in a stage of their own until they end, since only a whole group can be placed. After
+// Groups are collected in a stage of their own until they end, since only a whole group can be placed; one
+// that has become too large is only measured from there on, so the stage never holds more than a pack. After
 // the first overlong sample under Overlong::kError nothing is stored any more: the rest is only measured.
 //
 // Errors: kSampleTokens, kSampleShape, kLabelsMissing, kTooLarge and those of writing. Throws std::bad_alloc.
@@ -53,6 +54,7 @@ class SampleIntake {
              Account& account);
   void begin_group(std::optional<std::uint64_t> key);
   Result<void> end_group();
+  bool is_over(const OpenGroup& group) const noexcept;
   void tally(std::uint64_t source, std::uint64_t tokens);
   void prepare(Window& window);
   void learn(const Window& window);

@@ -164,8 +164,14 @@ Result<SampleFacts> check_sample(const SampleView& sample, const LabelRules& rul
   return facts;
 }
 
+bool has_nameless_target(const SampleView& sample, const LabelRules& rules) noexcept {
+  return sample.mask != nullptr && rules.alignment == LabelAlignment::kShifted &&
+         sample.mask[sample.length - 1] != 0 && sample.given_tail == rules.ignore_index;
+}
+
 std::uint64_t given_targets(const SampleView& sample, const LabelRules& rules) noexcept {
   std::uint64_t count = sample.given_tail != rules.ignore_index ? 1u : 0u;
+  count += has_nameless_target(sample, rules) ? 1u : 0u;
   for (std::uint32_t i = 1; i < sample.length; ++i) {
     count += label_at(sample, i, rules) != rules.ignore_index ? 1u : 0u;
   }

@@ -49,7 +49,10 @@ struct SampleFacts {
 };
 Result<SampleFacts> check_sample(const SampleView& sample, const LabelRules& rules);
 
-/// Targets of the sample as it was given: labels at index 1 or later, and the tail.
+/// True where a shifted mask trains the prediction after the last token and no tail label gives its id: there
+/// is nothing to store it by.
+bool has_nameless_target(const SampleView& sample, const LabelRules& rules) noexcept;
+/// Targets of the sample as it was given: labels at index 1 or later, the tail, and a nameless one.
 std::uint64_t given_targets(const SampleView& sample, const LabelRules& rules) noexcept;
 /// Targets that its pieces carry.
 std::uint64_t stored_targets(const SampleView& sample, const SampleRun& run,

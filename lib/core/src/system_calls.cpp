@@ -24,7 +24,6 @@ constexpr SystemCalls kReal = {
     [](int old_folder, const char* old_name, int new_folder, const char* new_name, int flags) {
       return ::linkat(old_folder, old_name, new_folder, new_name, flags);
     },
-    [](int folder, const char* name, int flags) { return ::unlinkat(folder, name, flags); },
 };
 
 std::atomic<const SystemCalls*> replaced{nullptr};

@@ -19,7 +19,6 @@ struct SystemCalls {
   int (*rename_at)(int old_folder, const char* old_name, int new_folder, const char* new_name,
                    unsigned flags);
   int (*link_at)(int old_folder, const char* old_name, int new_folder, const char* new_name, int flags);
-  int (*unlink_at)(int folder, const char* name, int flags);
 };
 
 /// The table in use: the system's own unless a test has set another.

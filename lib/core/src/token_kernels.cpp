@@ -44,16 +44,14 @@ template <typename T>
 LabelScan scan(const std::int32_t* labels, const T* ids, std::size_t count, std::int32_t ignore_index,
                std::uint32_t limit) noexcept {
   unsigned out_of_range = 0, other = 0;
-  std::size_t ignored = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int32_t label = labels[i];
     const bool is_ignored = label == ignore_index;
     const bool is_token = static_cast<std::uint32_t>(label) == static_cast<std::uint32_t>(ids[i]);
-    ignored += is_ignored ? 1 : 0;
     out_of_range |= static_cast<unsigned>(!is_ignored & (static_cast<std::uint32_t>(label) > limit));
     other |= static_cast<unsigned>(!is_ignored & !is_token);
   }
-  return {out_of_range == 0, other == 0, count - ignored};
+  return {out_of_range == 0, other == 0};
 }
 
 }  // namespace

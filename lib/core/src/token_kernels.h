@@ -31,9 +31,8 @@ void copy_ids(TokenSlice ids, std::size_t count, std::uint32_t* out) noexcept;
 
 /// What a run of explicit labels is, compared with its tokens.
 struct LabelScan {
-  bool in_range = true;     ///< all are ignore_index or 0..limit
-  bool is_mask = true;      ///< all are ignore_index or their token
-  std::size_t targets = 0;  ///< those that are not ignore_index
+  bool in_range = true;  ///< all are ignore_index or 0..limit
+  bool is_mask = true;   ///< all are ignore_index or their token
 };
 LabelScan scan_labels(const std::int32_t* labels, TokenSlice ids, std::size_t count,
                       std::int32_t ignore_index, std::uint32_t limit) noexcept;

@@ -30,8 +30,8 @@ void verify_metadata(VerifyRun& run) {
     add(error.code, entry->offset + (error.offset == Error::kNoOffset ? 0 : error.offset), error.detail);
     return;
   }
-  const Account& account = metadata.value().account;
-  if (account == Account{}) return;  // none was written
+  if (!metadata.value().account) return;
+  const Account& account = *metadata.value().account;
   if (!adds_up(account)) {
     add(Errc::kAccount, entry->offset,
         "the account does not add up: samples, tokens or sequences in are not the sum "

@@ -89,31 +89,6 @@ void Window::append_part(const Window& other, std::size_t i, std::uint64_t start
   }
 }
 
-void Window::truncate(std::size_t count, std::uint64_t token_count) {
-  lengths.truncate(count);
-  sources.truncate(count);
-  first_positions.truncate(count);
-  tails.truncate(count);
-  times_carried.truncate(count);
-  if (!groups.empty()) groups.truncate(std::min(count, groups.size()));
-  if (wide) {
-    tokens32.truncate(token_count);
-  } else {
-    tokens16.truncate(token_count);
-  }
-  if (label_kind == LabelKind::kLossMask) bits.truncate(token_count);
-  if (label_kind == LabelKind::kExplicit) labels.truncate(token_count);
-  tokens = token_count;
-  for (ColumnRows& column : columns) {
-    if (column.ragged) {
-      column.ends.truncate(count);
-      column.values.truncate((count == 0 ? 0 : column.ends[count - 1]) * column.row_bytes);
-    } else {
-      column.values.truncate((column.scope == Scope::kToken ? token_count : count) * column.row_bytes);
-    }
-  }
-}
-
 void Window::clear() noexcept {
   lengths.clear();
   sources.clear();

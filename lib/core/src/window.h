@@ -28,9 +28,6 @@ class RareValues {
     values_.append_fill(i - values_.size(), kUsual);
     values_.push_back(value);
   }
-  void truncate(std::size_t count) noexcept {
-    if (count < values_.size()) values_.truncate(count);
-  }
   void clear() noexcept { values_.clear(); }
 
  private:
@@ -51,10 +48,6 @@ class SourceNumbers {
     std::size_t c = changes_.size() - 1;
     while (changes_[c].first > i) --c;
     return std::uint64_t{changes_[c].high} << 32 | low_[i];
-  }
-  void truncate(std::size_t count) {
-    low_.truncate(count);
-    while (!changes_.empty() && changes_.back().first >= count) changes_.pop_back();
   }
   void clear() noexcept {
     low_.clear();
@@ -122,8 +115,6 @@ struct Window {
   /// and label kind.
   void append_part(const Window& other, std::size_t i, std::uint64_t start, Part part,
                    std::int32_t ignore_index);
-  /// Drops all sequences from `count` on, whose tokens started at `token_count`.
-  void truncate(std::size_t count, std::uint64_t token_count);
   void clear() noexcept;
 };
 

@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "carry_over.h"
+#include "reader_text.h"
 #include "writer_options.h"
 
 namespace tokpack::detail {
@@ -46,7 +47,8 @@ bool WindowPipeline::fits(std::uint64_t tokens, std::uint64_t sequences) {
     if (room_for(most_carried_tokens(previous_tokens_, capacity_), previous_sequences_)) return true;
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return carry_.has_value() || error_.has_value(); });
-    return !carry_ || room_for(carry_->tokens, carry_->sequences);
+    // A worker that failed before it knew the carry: closing the window reports its error.
+    return carry_ && room_for(carry_->tokens, carry_->sequences);
   }
   return room_for(carry_->tokens, carry_->sequences);
 }
@@ -86,7 +88,7 @@ Result<void> WindowPipeline::close(bool last) {
 Result<void> WindowPipeline::wait_until_idle() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return job_ == nullptr; });
-  if (error_) return *error_;
+  if (error_) return copied(*error_);
   return {};
 }
 
@@ -113,8 +115,7 @@ void WindowPipeline::work() noexcept {
     try {
       if (auto ok = write(*job, last); !ok) error = ok.error();
     } catch (const std::bad_alloc&) {
-      error.emplace();
-      error->code = Errc::kOutOfMemory;
+      error = out_of_memory("for the window; choose a smaller one");
     }
     {
       const std::lock_guard lock(mutex_);

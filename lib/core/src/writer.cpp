@@ -4,9 +4,11 @@
 #include <new>
 #include <utility>
 
+#include "batch_check.h"
 #include "file_finish.h"
 #include "output_file.h"
 #include "pack_sink.h"
+#include "reader_text.h"
 #include "sample_intake.h"
 #include "tokpack/core/metadata.h"
 #include "window_pipeline.h"
@@ -20,16 +22,7 @@ std::string base_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-Error out_of_memory() {
-  Error error;
-  error.code = Errc::kOutOfMemory;
-  try {
-    error.detail = "memory for the window could not be had; choose a smaller window";
-  } catch (const std::bad_alloc&) {
-    // The code alone will do.
-  }
-  return error;
-}
+Error out_of_memory() noexcept { return detail::out_of_memory("for the window; choose a smaller one"); }
 
 }  // namespace
 
@@ -46,8 +39,7 @@ struct Writer::Impl {
   Impl(const WriterOptions& given, detail::OutputFile file)
       : options(given),
         output(std::move(file)),
-        sink(output, detail::planned_header_bytes(options), options.columns, options.groups,
-             options.ignore_index, options.plan.alignment),
+        sink(output, detail::planned_header_bytes(options), options),
         pipeline(sink, options),
         intake(output, options, pipeline) {}
 
@@ -59,7 +51,7 @@ struct Writer::Impl {
 
   template <typename Work>
   Result<void> guarded(Work work) {
-    if (error) return *error;
+    if (error) return detail::copied(*error);
     Result<void> done;
     try {
       done = work();
@@ -67,7 +59,7 @@ struct Writer::Impl {
       done = out_of_memory();
     }
     if (!done) {
-      error = done.error();
+      error = detail::copied(done.error());
       abandon();
     } else if (intake.stopped()) {
       abandon();
@@ -150,8 +142,8 @@ Result<Writer> Writer::create(const std::string& path, const WriterOptions& opti
 
 namespace {
 
-Error finished() {
-  return {Errc::kFinished, Error::kNoOffset, "this writer was finished or moved from; create another one"};
+Error finished() noexcept {
+  return detail::plain_error(Errc::kFinished, "this writer was finished or moved from; create another one");
 }
 
 }  // namespace
@@ -159,10 +151,7 @@ Error finished() {
 Result<void> Writer::add(const Sample& sample) {
   if (!impl_) return finished();
   return impl_->guarded([&]() -> Result<void> {
-    if (sample.tokens.size() > 0xffffffffu) {
-      return Error{Errc::kTooLarge, Error::kNoOffset,
-                   "sample " + std::to_string(samples_in()) + " has more than 4294967295 tokens"};
-    }
+    if (auto ok = detail::check_sample_length(sample.tokens.size(), samples_in()); !ok) return ok;
     const auto length = static_cast<std::uint32_t>(sample.tokens.size());
     Batch batch;
     batch.tokens = sample.tokens;
@@ -202,7 +191,14 @@ void Writer::count_held_out(std::uint64_t samples, std::uint64_t tokens) {
 }
 
 void Writer::set_roles(std::vector<std::string> names) {
-  if (impl_) impl_->roles = std::move(names);
+  if (!impl_) return;
+  (void)impl_->guarded([&]() -> Result<void> {
+    for (const std::string& name : names) {
+      if (auto ok = detail::check_text("the role", name); !ok) return ok;
+    }
+    impl_->roles = std::move(names);
+    return {};
+  });
 }
 
 std::uint64_t Writer::samples_in() const noexcept { return impl_ ? impl_->intake.account().samples_in : 0; }
@@ -210,7 +206,7 @@ std::uint64_t Writer::samples_in() const noexcept { return impl_ ? impl_->intake
 Result<WriteSummary> Writer::finish() && {
   if (!impl_) return finished();
   const std::unique_ptr<Impl> impl = std::move(impl_);
-  if (impl->error) return *impl->error;
+  if (impl->error) return detail::copied(*impl->error);
   try {
     auto done = impl->finish();
     if (!done) impl->abandon();

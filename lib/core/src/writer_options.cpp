@@ -4,6 +4,7 @@
 #include <set>
 
 #include "descriptor.h"
+#include "file_finish.h"
 #include "tokpack/format/parse.h"
 
 namespace tokpack::detail {
@@ -48,6 +49,11 @@ Result<void> check_column(const ColumnSpec& column) {
 
 }  // namespace
 
+Result<void> check_text(const std::string& what, std::string_view text) {
+  if (is_utf8(text)) return {};
+  return wrong(what + " is " + quoted(text) + ", which is not UTF-8; metadata holds UTF-8 alone");
+}
+
 Result<void> check_writer_options(const WriterOptions& options) {
   if (auto ok = check_plan_options(options.plan); !ok) return ok;
   if (options.plan.strategy == Strategy::kConcat) {
@@ -80,8 +86,17 @@ Result<void> check_writer_options(const WriterOptions& options) {
   if (options.token_type == ElementType::kU16 && options.pad_id > 0xffff) {
     return wrong("pad id " + std::to_string(options.pad_id) + " does not fit tokens of type u16; choose u32");
   }
-  if (options.columns.size() >= format::max_sections(format::kMaxHeaderBytes) / 2) {
-    return wrong(std::to_string(options.columns.size()) + " columns are more than a file can hold");
+  if (planned_header_bytes(options) > format::kMaxHeaderBytes) {
+    return wrong(std::to_string(options.columns.size()) +
+                 " columns are more than a file can hold: it has room for " +
+                 std::to_string(format::max_sections(format::kMaxHeaderBytes)) +
+                 " sections, and a ragged column takes two");
+  }
+  if (auto ok = check_text("the tokenizer name", options.tokenizer_name); !ok) return ok;
+  if (auto ok = check_text("the tokenizer sha256", options.tokenizer_sha256); !ok) return ok;
+  for (const auto& [key, value] : options.user) {
+    if (auto ok = check_text("the metadata key", key); !ok) return ok;
+    if (auto ok = check_text("the metadata value of " + quoted(key), value); !ok) return ok;
   }
   if (options.threads == 0 || options.threads > kMostThreads) return wrong("threads must be 1 to 4096");
   std::set<std::string_view> names;
@@ -100,6 +115,10 @@ std::uint64_t effective_window(const WriterOptions& options) noexcept {
 
 std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept {
   return std::clamp<std::uint64_t>(window_tokens / kTokensPerWindowSequence, 1, kMostWindowSequences);
+}
+
+bool starts_wide(const WriterOptions& options) noexcept {
+  return options.token_type == ElementType::kU32 || options.pad_id > 0xffff;
 }
 
 std::string_view strategy_name(Strategy strategy) noexcept {

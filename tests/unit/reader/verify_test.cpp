@@ -231,6 +231,8 @@ TEST_CASE("an account that does not add up or contradicts the header is found") 
   CHECK(check_bytes(build(spec).bytes).names() == Names{"account", "account"});  // the sum, and the header
   spec.metadata = account("6", "18446744073709551615", "6");
   CHECK(check_bytes(build(spec).bytes).names() == Names{"account", "account"});
+  spec.metadata = "{\"account\":{}}";  // zeros add up, but the file has samples, tokens and sequences
+  CHECK(check_bytes(build(spec).bytes).names() == Names{"account", "account", "account"});
 }
 
 TEST_CASE("a refusal at open is the one finding") {

@@ -1,5 +1,6 @@
 // Columns of every scope and groups: rows go with their sequences, groups stay together.
 #include <cstring>
+#include <fstream>
 #include <set>
 
 #include "model.h"
@@ -170,6 +171,35 @@ TEST_CASE("a group of more members than a pack may have is overlong") {
   const auto over = pack_groups({.plan = {.capacity = 10, .max_sequences = 2}, .sync = false}, {{1, 1, 1}, {1, 1, 1}}, 3);
   REQUIRE(!over.ok());
   CHECK(over.error().code == Errc::kOverlong);
+}
+
+TEST_CASE("a group that is too large takes no memory for what cannot be stored") {
+  const auto resident_kib = [] {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+    }
+    return 0L;
+  };
+  const TempDir folder;
+  auto writer = Writer::create(
+      folder.file("g.tpk"),
+      {.plan = {.capacity = 4096}, .overlong = Overlong::kDrop, .groups = true, .sync = false});
+  REQUIRE(writer.ok());
+  const std::vector<std::uint16_t> tokens(1 << 20, 7);
+  const std::vector<std::uint32_t> lengths(1 << 10, 1 << 10);
+  const std::vector<std::uint64_t> keys(lengths.size(), 5);
+  const Batch batch{.tokens = TokenInput(std::span(tokens)), .lengths = lengths, .groups = keys};
+  REQUIRE(writer->add_batch(batch).ok());
+  const long before = resident_kib();
+  for (int i = 0; i < 64; ++i) REQUIRE(writer->add_batch(batch).ok());  // 128 MiB of ids
+  CHECK(resident_kib() - before < 32 << 10);
+  const auto done = std::move(*writer).finish();
+  REQUIRE(done.ok());
+  CHECK(done->packs == 0);
+  CHECK(done->account.samples_dropped == 65 << 10);
+  CHECK(done->account.tokens_dropped == 65 << 20);
+  CHECK(adds_up(done->account));
 }
 
 TEST_CASE("a group key that comes back is refused and names the sample") {

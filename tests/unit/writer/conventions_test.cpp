@@ -104,6 +104,21 @@ TEST_CASE("shifted labels are stored unshifted, the last one as tail label") {
   CHECK(file.packs[0].targets == 3);
 }
 
+TEST_CASE("the last 1 of a shifted mask has no id to be stored by and is counted as lost") {
+  Case c;
+  c.options.plan.capacity = 8;
+  c.options.label_alignment = LabelAlignment::kShifted;
+  c.form = Form::kMask;
+  c.samples = {{.tokens = {10, 11, 12}, .labels = {0, 1, 1}}, {.tokens = {20, 21}, .labels = {1, 0}}};
+  const Packed packed = pack_all(c);
+  const NaiveFile file(packed.image);
+  REQUIRE(file.packs.size() == 1);
+  CHECK(file.packs[0].labels == Numbers{-100, -100, 12, -100, 21});
+  CHECK(file.packs[0].tail_labels == Numbers{-100, -100});
+  CHECK(packed.summary.targets == 2);
+  CHECK(packed.summary.account.labels_lost == 1);
+}
+
 TEST_CASE("labels that are neither their token nor ignored make all labels explicit") {
   const NaiveFile file =
       pack({.plan = {.capacity = 8}}, {{10, 11, 12}, {20, 21}}, {{-100, 11, -100}, {20, 99}});

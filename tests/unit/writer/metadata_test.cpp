@@ -18,7 +18,7 @@ std::uint64_t refused_at(std::string_view text) {
 
 TEST_CASE("metadata is written with sorted keys, without spaces, and reads back") {
   Metadata m;
-  m.account.samples_in = 3;
+  m.account.emplace().samples_in = 3;
   m.eos_id = -1;
   m.inputs = {{"a.jsonl", 0, 2}, {"b", 2, 1}};
   m.overlong = "split";
@@ -45,6 +45,12 @@ TEST_CASE("metadata is written with sorted keys, without spaces, and reads back"
   CHECK(to_json(back.value()) == json);
   CHECK(back.value().window == ~std::uint64_t{0});
   CHECK(back.value().eos_id == -1);
+  CHECK(back.value().account == m.account);
+
+  m.account.reset();  // absent, which is not the same as zeros
+  CHECK(to_json(m).find("account") == std::string::npos);
+  CHECK(!parse_metadata(to_json(m)).value().account);
+  CHECK(parse_metadata("{\"account\":{}}").value().account == Account{});
 }
 
 TEST_CASE("metadata that is not canonical is refused where it differs") {
@@ -70,6 +76,30 @@ TEST_CASE("metadata that is not canonical is refused where it differs") {
   CHECK(parse_metadata(deep).ok());
   refused_at("{\"a\":" + std::string(16, '[') + std::string(16, ']') + "}");
   refused_at(std::string(100000, '['));
+}
+
+TEST_CASE("metadata holds at most 262144 values, so that it cannot fill the memory") {
+  const auto values = [](std::size_t count) {  // the object, the array and what is in it
+    std::string text = "{\"x\":[";
+    for (std::size_t i = 2; i < count; ++i) text += i == 2 ? "[]" : ",[]";
+    return text + "]}";
+  };
+  CHECK(parse_metadata(values(262144)).ok());
+  const auto refused = parse_metadata(values(262145));
+  REQUIRE(!refused.ok());
+  CHECK(refused.error().code == Errc::kMetadata);
+  CHECK(refused.error().detail == "metadata: more than 262144 values");
+
+  const TempDir folder;
+  WriterOptions options{.plan = {.capacity = 8}, .sync = false};
+  for (int i = 0; i < 262144; ++i) options.user[std::to_string(i)] = "";
+  auto writer = Writer::create(folder.file("m.tpk"), options);
+  REQUIRE(writer.ok());
+  const auto done = std::move(*writer).finish();
+  REQUIRE(!done.ok());
+  CHECK(done.error().code == Errc::kTooLarge);
+  CHECK(done.error().detail == "metadata: more than 262144 values. Give fewer texts or inputs");
+  CHECK(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_CASE("known fields of another type are refused, with their name") {
@@ -118,6 +148,34 @@ TEST_CASE("the writer's metadata names inputs by base name, with their samples")
   CHECK(m.roles == std::vector<std::string>{"chosen"});
   CHECK(m.user.at("k") == "v");
   CHECK(m.bos_id == 1);
+}
+
+TEST_CASE("texts for the metadata that are no UTF-8 are refused and shown escaped") {
+  const TempDir folder;
+  const auto refusal = [&](auto change) {
+    WriterOptions options{.plan = {.capacity = 8}, .sync = false};
+    change(options);
+    const auto writer = Writer::create(folder.file("u.tpk"), options);
+    if (writer) return std::string();
+    CHECK(writer.error().code == Errc::kOptions);
+    return writer.error().detail;
+  };
+  CHECK(refusal([](WriterOptions& o) { o.user["a\xff"] = "1"; }) ==
+        "the metadata key is 'a\\xff', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.user["a"] = "\xc3"; }) ==
+        "the metadata value of 'a' is '\\xc3', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.tokenizer_name = "\xed\xa0\x80"; }) ==  // a surrogate
+        "the tokenizer name is '\\xed\\xa0\\x80', which is not UTF-8; metadata holds UTF-8 alone");
+  CHECK(refusal([](WriterOptions& o) { o.tokenizer_sha256 = "\xc0\xaf"; }) != "");  // overlong
+  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x90\x80\x80"] = ""; }) != "");  // above U+10FFFF
+  CHECK(refusal([](WriterOptions& o) { o.user["\xf4\x8f\xbf\xbf"] = "\xc2\x80\n"; }) == "");
+
+  auto writer = Writer::create(folder.file("r.tpk"), {.plan = {.capacity = 8}, .sync = false});
+  REQUIRE(writer.ok());
+  writer->set_roles({"chosen", "\xfe"});
+  const auto done = std::move(*writer).finish();
+  REQUIRE(!done.ok());
+  CHECK(done.error().code == Errc::kOptions);
 }
 
 TEST_CASE("an account that does not add up is told from one that does, without wrapping") {

@@ -123,6 +123,9 @@ inline Expected expected_of(const Case& c, const Given& s) {
 
   Expected e;
   e.given_targets = given_tail != none ? 1 : 0;
+  const bool nameless =
+      shifted && c.form == Form::kMask && n > 0 && s.labels.back() == 1 && given_tail == none;
+  if (nameless) e.given_targets += 1;
   for (std::int64_t i = 1; i < n; ++i) e.given_targets += all[static_cast<std::size_t>(i)] != none ? 1 : 0;
   if (n == 0) return e;
   const bool input_target = c.options.tail == Tail::kInputTarget;
@@ -242,9 +245,7 @@ inline void check_packed(const Case& c, const Packed& packed) {
     want.samples_split += fragments.size() > 1 ? 1u : 0u;
     want.samples_truncated += e.truncated ? 1 : 0;
     want.samples_without_targets += e.targets == 0 ? 1 : 0;
-    if (e.truncated || target_only != 0) {
-      want.labels_lost += static_cast<std::uint64_t>(e.given_targets - e.targets);
-    }
+    want.labels_lost += static_cast<std::uint64_t>(e.given_targets - e.targets);
   }
   const Account& got = packed.summary.account;
   for (const AccountField& field : kAccountFields) {

@@ -69,9 +69,6 @@ struct Failing {
         return now() ? (errno = EIO, -1)
                      : detail::real_system_calls().link_at(old_folder, old_name, new_folder, new_name, flags);
       },
-      [](int folder, const char* name, int flags) {
-        return now() ? (errno = EIO, -1) : detail::real_system_calls().unlink_at(folder, name, flags);
-      },
   };
 };
 
@@ -132,6 +129,31 @@ TEST_CASE("a system call that fails, whichever it is, gives a clear error and le
   CHECK(n > 20);
   CHECK(n < 2000);
   CHECK(good.image.size() > 0);
+}
+
+TEST_CASE("an error of the worker stops the writer at the next full window") {
+  auto calls = detail::real_system_calls();
+  calls.read_at = [](int, void*, std::size_t, off_t) -> ssize_t {
+    return errno = EIO, -1;
+  };  // widening reads
+  const UseCalls use(calls);
+  const TempDir folder;
+  auto writer =
+      Writer::create(folder.file("out.tpk"),
+                     {.plan = {.capacity = 64}, .window_tokens = 1 << 20, .threads = 2, .sync = false});
+  REQUIRE(writer.ok());
+  const std::vector<std::uint32_t> narrow(64, 1), wide(64, 70000);
+  std::size_t added = 0;
+  constexpr std::size_t kWindow = (1 << 20) / 64, kMost = 20 * kWindow;
+  Result<void> ok;
+  while (ok && added < kMost) {
+    ok = writer->add({.tokens = TokenInput(std::span(added < 2 * kWindow ? narrow : wide))});
+    ++added;
+  }
+  REQUIRE(!ok.ok());
+  CHECK(ok.error().code == Errc::kIo);
+  CHECK(added < 8 * kWindow);
+  CHECK(entries(folder.path()) == 0);
 }
 
 TEST_CASE("a file-size limit at any point gives a clear error and leaves nothing, the old output intact") {
@@ -236,6 +258,8 @@ TEST_CASE("outputs that cannot be are named") {
   REQUIRE(::mkfifo(folder.file("fifo").c_str(), 0600) == 0);
   CHECK(code(folder.file("fifo")) == Errc::kNotRegularFile);
   CHECK(code("") == Errc::kNotRegularFile);
+  CHECK(code(folder.file(std::string("out.tpk\0.jsonl", 14))) == Errc::kIo);
+  CHECK(!fs::exists(folder.file("out.tpk")));
   CHECK(code(folder.file(std::string(250, 'n'))) == Errc{});  // the temporary's name is shortened
   if (::geteuid() != 0) {
     fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);

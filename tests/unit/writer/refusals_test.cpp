@@ -1,5 +1,8 @@
 // What the writer refuses, and that it says which sample, where and what. Nothing is left behind.
+#include <sys/mman.h>
+
 #include "model.h"
+#include "writer_options.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -198,6 +201,17 @@ TEST_CASE("options that contradict each other are refused before anything is mad
   CHECK(column({.name = "x", .scope = Scope::kPack}) == Errc::kOptions);
   CHECK(column({.name = "x", .scope = Scope::kToken, .ragged = true}) == Errc::kOptions);
   CHECK(with([](WriterOptions& o) { o.columns = {{.name = "x"}, {.name = "x"}}; }) == Errc::kOptions);
+  // 16379 sections at most, 11 of them built in: 8184 ragged columns take the other 16368.
+  const auto ragged = [&](std::size_t count) {
+    WriterOptions options = good;
+    for (std::size_t i = 0; i < count; ++i) {
+      options.columns.push_back({.name = "c" + std::to_string(i), .ragged = true});
+    }
+    return detail::check_writer_options(options).ok();
+  };
+  CHECK(ragged(8184));
+  CHECK(!ragged(8185));
+  CHECK(!ragged(8188));
 }
 
 TEST_CASE("a pad id that needs u32 makes the tokens u32") {
@@ -206,6 +220,48 @@ TEST_CASE("a pad id that needs u32 makes the tokens u32") {
   c.options.pad_id = 70000;
   c.samples.push_back({.tokens = {1}});
   CHECK(NaiveFile(pack_all(c).image).token_type == 3);
+}
+
+TEST_CASE("a file without any token has the token type that was asked for or that the pad id needs") {
+  for (const bool padded : {false, true}) {
+    CAPTURE(padded);
+    Case c;
+    c.options.plan.capacity = 8;
+    if (padded) {
+      c.options.pad_id = 100000;
+    } else {
+      c.options.token_type = ElementType::kU32;
+    }
+    c.samples = {{}, {}};
+    const TempDir folder;
+    REQUIRE(try_pack(c, 0, folder.file("empty.tpk")).ok());
+    const auto reader = Reader::open(folder.file("empty.tpk"));
+    REQUIRE_MESSAGE(reader.ok(), (reader ? "" : reader.error().detail));
+    CHECK(reader->header().token_type == 3);
+    CHECK(reader->header().pad_id == c.options.pad_id);
+  }
+}
+
+TEST_CASE("a sample whose positions do not fit 31 bits is refused, alone or in a batch") {
+  constexpr std::size_t kTokens = std::size_t{1} << 31;
+  // Pages that are never touched, or all one page of zeros.
+  void* zeros = ::mmap(nullptr, kTokens * 2, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(zeros != MAP_FAILED);
+  const TokenInput tokens(std::span(static_cast<const std::uint16_t*>(zeros), kTokens));
+  const std::vector<std::uint32_t> lengths = {std::uint32_t{1} << 31};
+  const TempDir folder;
+  for (const bool alone : {true, false}) {
+    auto writer = Writer::create(folder.file("l.tpk"),
+                                 {.plan = {.capacity = 8}, .overlong = Overlong::kDrop, .sync = false});
+    REQUIRE(writer.ok());
+    const auto ok =
+        alone ? writer->add({.tokens = tokens}) : writer->add_batch({.tokens = tokens, .lengths = lengths});
+    REQUIRE(!ok.ok());
+    CHECK(ok.error().code == Errc::kTooLarge);
+    CHECK(ok.error().detail ==
+          "sample 0 has 2147483648 tokens; at most 2147483647 are possible. Cut it into several samples");
+  }
+  ::munmap(zeros, kTokens * 2);
 }
 
 TEST_CASE("source numbers from 2^32 samples on are 64 bits wide, earlier ones too") {

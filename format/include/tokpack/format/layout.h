@@ -22,6 +22,7 @@ inline constexpr std::uint64_t kBlockBytes = std::uint64_t{1} << 20;  ///< check
 inline constexpr std::uint32_t kMaxCapacity = std::uint32_t{1} << 24;
 inline constexpr std::uint32_t kMaxTokenId = 0x7fffffff;
 inline constexpr std::uint64_t kMaxMetadataBytes = std::uint64_t{16} << 20;
+inline constexpr std::uint64_t kMaxMetadataValues = std::uint64_t{1} << 18;
 inline constexpr std::uint64_t kMaxFileBytes = std::uint64_t{1} << 62;
 
 // ---- header ----
@@ -150,7 +151,8 @@ static_assert(offsetof(SectionEntry, hash) == 24 && offsetof(SectionEntry, name)
 constexpr std::uint64_t max_sections(std::uint64_t header_bytes) noexcept {
   return (header_bytes - sizeof(Header) - 8) / sizeof(SectionEntry);
 }
-/// The smallest header_bytes that holds `count` entries.
+/// The smallest header_bytes that holds `count` entries. A file may have more: a writer that streams takes
+/// the most sections that its options can produce (spec: H-2).
 constexpr std::uint64_t header_bytes_for(std::uint64_t count) noexcept {
   return (sizeof(Header) + count * sizeof(SectionEntry) + 8 + kPageBytes - 1) / kPageBytes * kPageBytes;
 }

@@ -31,7 +31,7 @@ struct Account {
   std::uint64_t samples_split = 0;
   std::uint64_t samples_truncated = 0;
   std::uint64_t samples_without_targets = 0;  ///< packed samples that contribute no training target
-  std::uint64_t labels_lost = 0;  ///< training targets among tokens that a policy cut off or dropped
+  std::uint64_t labels_lost = 0;  ///< targets of packed samples, as given, that no sequence carries
 
   friend bool operator==(const Account&, const Account&) = default;
 };

@@ -27,7 +27,7 @@ struct MetadataInput {
 };
 
 struct Metadata {
-  Account account;
+  std::optional<Account> account;
   std::optional<std::int64_t> bos_id, eos_id;
   std::vector<MetadataInput> inputs;
   std::string overlong, strategy, tail, tool;
@@ -38,11 +38,13 @@ struct Metadata {
   std::map<std::string, std::string> user;
 };
 
-/// Canonical JSON. Deterministic: equal metadata, equal bytes.
+/// Canonical JSON. Deterministic: equal metadata, equal bytes. REQUIRES: the keys of `user` are UTF-8; in
+/// other texts bytes that are not become U+FFFD.
 std::string to_json(const Metadata& metadata);
 
-/// Reads canonical JSON of at most kMaxMetadataBytes. Refuses duplicate keys, floats, depth above 16, invalid
-/// UTF-8 and bytes that are not the canonical form; `Error::offset` is relative to the text.
+/// Reads canonical JSON of at most kMaxMetadataBytes and kMaxMetadataValues. Refuses duplicate keys, floats,
+/// depth above 16, invalid UTF-8 and bytes that are not the canonical form; `Error::offset` is relative to
+/// the text.
 Result<Metadata> parse_metadata(std::string_view json);
 
 }  // namespace tokpack

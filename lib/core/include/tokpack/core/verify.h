@@ -4,12 +4,16 @@
 // ranges; loss-bit padding; targets; header extremes; sources and positions; groups; metadata and account.
 //
 // A file that cannot be read at all (kIo, kNotRegularFile) is an error; whatever can be read gives a report,
-// refusal at open included. Memory: a few MiB, and bitmaps of at most 4 bytes for each sequence.
+// refusal at open included. Memory: a few MiB; about 100 MiB where metadata is as large as it may be; bitmaps
+// of at most 4 bytes for each sequence; and, in rounds of 64 MiB or a sixteenth of the file, 24 bytes for
+// each sequence of a sample that stands in several. All sequences of one sample take one round.
+//
 // Threads: pure but for reading; uses `threads` of its own. In mmap mode a file that shrinks meanwhile raises
 // SIGBUS (see Mapping); in pread mode that is kFileChanged.
 //
-//   auto summary = verify("train.tpk", {.threads = 4}, [](const Finding& f) { use(f.section, f.offset,
-//   f.detail); }); if (!summary) return summary.error();  // could not be read return summary->ok();
+//   auto summary = verify("train.tpk", {.threads = 4}, [](const Finding& f) { use(f.section, f.detail); });
+//   if (!summary) return summary.error();  // it could not be read
+//   const bool sound = summary->ok();
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 // kOutOfMemory, kTooLarge.
 //
 //   auto writer = Writer::create("train.tpk", {.plan = {.capacity = 4096}});
-//   writer->add({.tokens = TokenInput(ids), .labels = labels});
+//   if (auto ok = writer->add({.tokens = TokenInput(ids), .labels = labels}); !ok) return ok.error();
 //   auto summary = std::move(*writer).finish();
 #pragma once
 
@@ -30,7 +30,9 @@ namespace tokpack {
 
 enum class LabelAlignment : std::uint8_t {
   kAligned,  ///< label[i] belongs to token i
-  kShifted,  ///< given[i] is what position i predicts: stored as label[i+1], the last as the tail label
+  /// given[i] is what position i predicts: stored as label[i+1], the last as the tail label. A mask has no id
+  /// for its last: where that is 1 and no tail label is given, the target is counted in labels_lost.
+  kShifted,
 };
 enum class MissingLabels : std::uint8_t { kError, kTrain };
 enum class Tail : std::uint8_t {
@@ -68,7 +70,7 @@ struct WriterOptions {
   bool force = false;  ///< replace an existing output
   bool sync = true;    ///< fsync file and folder
 
-  // Metadata only.
+  // Metadata only. Texts are UTF-8: kOptions otherwise.
   std::optional<std::int64_t> bos_id{}, eos_id{};
   std::string tokenizer_name{}, tokenizer_sha256{};
   std::map<std::string, std::string> user{};
@@ -146,12 +148,13 @@ class Writer {
   /// All samples of the batch as one group (its `groups` are not read). Needs options.groups.
   Result<void> add_group(const Batch& batch);
 
-  /// Names what follows in the metadata's inputs (base name only is kept).
+  /// Names what follows in the metadata's inputs. The base name is kept, bytes that are no UTF-8 as U+FFFD.
   void begin_input(const std::string& name);
   /// Samples that the caller leaves out; they take source numbers and stand in the account.
   void count_skipped(std::uint64_t samples, std::uint64_t tokens);
   void count_held_out(std::uint64_t samples, std::uint64_t tokens);
-  /// Names of the numbers in a `role` column, for the metadata.
+  /// Names of the numbers in a `role` column, for the metadata. One that is no UTF-8 makes later calls
+  /// give kOptions.
   void set_roles(std::vector<std::string> names);
 
   std::uint64_t samples_in() const noexcept;  ///< source number of the next sample

@@ -134,8 +134,10 @@ class Exporter {
           reader_.path(), counted(unrestored_, "sample")));
     }
     if (guessed_ > 0) {
-      warn(fmt::format("{}: the last token of {} is taken from its label, which may be another id",
-                       reader_.path(), counted(guessed_, "sample")));
+      warn(fmt::format(
+          "{}: the last token of {} is restored from its label, and is another id wherever the input's last "
+          "label was not the last token",
+          reader_.path(), counted(guessed_, "sample")));
     }
     if (tails_ > 0) {
       warn(fmt::format(
@@ -181,8 +183,8 @@ class Exporter {
     std::optional<std::int32_t> last_token;
     if (input_target_ && tail != ignore_) last_token = tail;
     if (input_target_ && tail == ignore_) ++unrestored_;
-    if (last_token && reader_.header().label_kind == static_cast<std::uint8_t>(LabelKind::kExplicit))
-      ++guessed_;
+    // Without labels of its own the file says of every token that it is its label; else it need not be.
+    if (last_token && with_labels) ++guessed_;
 
     std::string& text = out_.buffer();
     text += "{\"input_ids\":[";

@@ -1,6 +1,7 @@
-// What the user asked for: one plain structure per verb, filled by cli.cpp and read by the verbs.
+// What the user asked for: one plain structure per verb, filled by cli.cpp and cli_pack.cpp and read by the
+// verbs.
 //
-// Only cli.cpp includes the argument parser, which costs many seconds to compile.
+// Only these two include the argument parser (cli_options.h), which costs many seconds to compile.
 #pragma once
 
 #include <cstdint>

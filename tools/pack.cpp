@@ -65,7 +65,7 @@ WriterOptions writer_options(const PackArguments& a) {
   return options;
 }
 
-std::shared_ptr<input::JsonlSession> jsonl_session(const PackArguments& a) {
+input::JsonlOptions jsonl_options(const PackArguments& a) {
   input::JsonlOptions options;
   options.vocab_size = a.vocab_size;
   options.u16_only = a.token_type == ElementType::kU16;
@@ -75,7 +75,7 @@ std::shared_ptr<input::JsonlSession> jsonl_session(const PackArguments& a) {
   options.mask_fields = a.mask_fields;
   options.columns = a.columns;
   options.threads = thread_count(a.threads);
-  return input::make_jsonl_session(std::move(options));
+  return options;
 }
 
 input::RawOptions raw_options(const PackArguments& a, const InputPass& pass) {
@@ -87,6 +87,31 @@ input::RawOptions raw_options(const PackArguments& a, const InputPass& pass) {
   if (!a.loss_mask_files.empty()) options.loss_mask_path = a.loss_mask_files[pass.raw_index];
   options.vocab_size = a.vocab_size;
   return options;
+}
+
+/// Refuses JSON lines with groups or columns beside a raw array, whose samples have none.
+void check_goes_with_raw(const input::Source& source, const std::string& path, const InputPass& raw) {
+  std::string field = source.has_groups() ? "groups" : "";
+  if (!source.columns().empty()) field = fmt::format("the field '{}'", source.columns().front().name);
+  if (field.empty()) return;
+  fail(kUsage,
+       fmt::format("{} brings {}, and {} is a raw input, which brings none; {}pack them on their own", path,
+                   field, raw.path, source.has_groups() ? "read no groups (--group-field '') or " : ""));
+}
+
+/// The same before anything is read at length: of each file's first record. What is wrong with it is said
+/// when it is read in its turn.
+void check_first_records(const PackArguments& a, std::span<const InputPass> passes) {
+  const InputPass* raw = first_raw(passes);
+  if (raw == nullptr) return;
+  for (const InputPass& pass : passes) {
+    if (pass.raw || !pass.file_size || !pass.first_of_input) continue;
+    input::JsonlOptions options = jsonl_options(a);
+    options.threads = 1;
+    options.batch_bytes = 1 << 16;
+    auto source = input::open_jsonl(pass.path, input::make_jsonl_session(std::move(options)));
+    if (source && (*source)->next()) check_goes_with_raw(**source, pass.path, *raw);
+  }
 }
 
 /// The passes read so far, to say where a sample came from. Keeps the last few sources alive.
@@ -155,11 +180,13 @@ class PackRun {
       : arguments_(arguments),
         options_(writer_options(arguments)),
         passes_(expand_inputs(arguments)),
-        session_(jsonl_session(arguments)),
+        session_(input::make_jsonl_session(jsonl_options(arguments))),
         selector_(arguments.holdout_percent.value_or(0) / 100) {
+    check_first_records(arguments, passes_);
     const auto known = [](const InputPass& pass) { return pass.file_size.has_value(); };
     if (!std::all_of(passes_.begin(), passes_.end(), known))
       return;  // a pipe says nothing of how much will come
+    check_first_records(arguments, passes_);
     for (const InputPass& pass : passes_) bytes_total_ += *pass.file_size;
   }
 
@@ -195,6 +222,8 @@ class PackRun {
       if (!next) stop(next.error(), pass);
       const input::SampleBatch* batch = *next;
       if (batch == nullptr) break;
+      if (const InputPass* raw = pass.raw ? nullptr : first_raw(passes_))
+        check_goes_with_raw(source, pass.path == "-" ? "standard input" : pass.path, *raw);
       if (!outputs_) create_outputs(true);
       outputs_->add(*batch, selector_.decide(*batch), selector_.groups(*batch));
       samples_ += batch->samples();

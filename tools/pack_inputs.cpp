@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -99,7 +100,7 @@ void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
   }
 }
 
-void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {
+void check_raw_options(const PackArguments& a, std::span<const InputPass> passes, std::size_t raw_inputs) {
   const auto one_each = [&](const std::vector<std::string>& files, std::string_view option) {
     if (!files.empty() && files.size() != raw_inputs) {
       fail(kUsage,
@@ -122,6 +123,16 @@ void check_raw_options(const PackArguments& a, std::size_t raw_inputs) {
          "a raw input (.bin, .npy) needs --lengths PATH or --document-end ID to say where samples end, and "
          "not both");
   }
+  const std::string& path = first_raw(passes)->path;
+  const auto brings_none = [&path](std::string_view what, std::string_view option) {
+    fail(kUsage, fmt::format("{} is a raw input, which brings no {}, so {} is not possible with it; pack the "
+                             "JSON lines on their own",
+                             path, what, option));
+  };
+  if (!a.columns.empty()) brings_none("columns", fmt::format("--column {}", a.columns.front().name));
+  if (!a.mask_fields.empty()) brings_none("fields", fmt::format("--mask-field {}", a.mask_fields.front()));
+  if (a.group_field && !a.group_field->empty())
+    brings_none("groups", fmt::format("--group-field {}", *a.group_field));
 }
 
 std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
@@ -129,6 +140,12 @@ std::uint64_t hash_numbers(std::span<const std::uint64_t> numbers) {
 }
 
 }  // namespace
+
+const InputPass* first_raw(std::span<const InputPass> passes) {
+  const auto found =
+      std::find_if(passes.begin(), passes.end(), [](const InputPass& pass) { return pass.raw; });
+  return found == passes.end() ? nullptr : &*found;
+}
 
 std::vector<InputPass> expand_inputs(const PackArguments& a) {
   std::vector<InputPass> passes;
@@ -164,6 +181,7 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
     for (std::uint64_t i = 0; i < full_passes; ++i) {
       pass.repeat = times_read++;
       passes.push_back(pass);
+      pass.first_of_input = false;
     }
     if (rest > 0) {
       pass.repeat = times_read++;
@@ -171,7 +189,7 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
       passes.push_back(pass);
     }
   }
-  check_raw_options(a, raw_inputs);
+  check_raw_options(a, passes, raw_inputs);
   check_outputs(a, passes);
   return passes;
 }

@@ -19,15 +19,19 @@ namespace tokpack::tools {
 struct InputPass {
   std::string path;
   bool raw = false;
-  std::size_t raw_index = 0;  ///< place among the raw inputs, for --lengths and --loss-mask-file
-  double keep = 1;            ///< share of samples
-  std::uint64_t repeat = 0;   ///< 0 for the first pass over this file, under whatever name
+  bool first_of_input = true;  ///< else a further pass over the same input, by its factor
+  std::size_t raw_index = 0;   ///< place among the raw inputs, for --lengths and --loss-mask-file
+  double keep = 1;             ///< share of samples
+  std::uint64_t repeat = 0;    ///< 0 for the first pass over this file, under whatever name
   std::optional<std::uint64_t> file_size{};  ///< unknown for a pipe, by name or not
 };
 
 /// Splits factors off and checks what can be known before reading: existence, repeats of a pipe, options that
 /// go with raw arrays only, and that no output is an input.
 std::vector<InputPass> expand_inputs(const PackArguments& arguments);
+
+/// The first raw array among them, or null.
+const InputPass* first_raw(std::span<const InputPass> passes);
 
 enum class Fate : std::uint8_t { kPack, kHoldOut, kSkip };
 

@@ -29,4 +29,15 @@ def a_pack_of_many_sequences_takes_time_by_their_number(folder):
     assert all(record == {"input_ids": [i % 60_000]} for i, record in enumerate(out))
 
 
-main([a_pack_of_many_sequences_takes_time_by_their_number])
+def a_last_token_restored_from_another_label_is_warned_of(folder):
+    # No stored label differs from its token, so the file has a loss mask; the tail label does differ.
+    pack(folder, [{"input_ids": [1, 2, 3], "labels": [-100, 2, 50000]}], "--capacity", 8, "--tail", "input-target")
+    out, errors = exported(folder / "in.tpk")
+    assert out == [{"input_ids": [1, 2, 50000], "labels": [-100, 2, 50000]}], out
+    assert "the last token of 1 sample is restored from its label, and is another id wherever" in errors, errors
+    pack(folder, [{"input_ids": [1, 2, 3]}], "--capacity", 8, "--tail", "input-target", name="plain")
+    out, errors = exported(folder / "plain.tpk")
+    assert out == [{"input_ids": [1, 2, 3]}] and errors == "", (out, errors)
+
+
+main([a_pack_of_many_sequences_takes_time_by_their_number, a_last_token_restored_from_another_label_is_warned_of])

@@ -1,9 +1,5 @@
 // The worked examples of the label conventions, as literals.
-#include <doctest/doctest.h>
-
-#include "naive_file.h"
-#include "temp_dir.h"
-#include "tokpack/core/writer.h"
+#include "model.h"
 
 using namespace tokpack;
 using test::NaiveFile;
@@ -106,12 +102,12 @@ TEST_CASE("shifted labels are stored unshifted, the last one as tail label") {
 }
 
 TEST_CASE("the last 1 of a shifted mask has no id to be stored by and is counted as lost") {
-  Case c;
+  test::Case c;
   c.options.plan.capacity = 8;
   c.options.label_alignment = LabelAlignment::kShifted;
-  c.form = Form::kMask;
+  c.form = test::Form::kMask;
   c.samples = {{.tokens = {10, 11, 12}, .labels = {0, 1, 1}}, {.tokens = {20, 21}, .labels = {1, 0}}};
-  const Packed packed = pack_all(c);
+  const test::Packed packed = test::pack_all(c);
   const NaiveFile file(packed.image);
   REQUIRE(file.packs.size() == 1);
   CHECK(file.packs[0].labels == Numbers{-100, -100, 12, -100, 21});

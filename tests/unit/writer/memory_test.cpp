@@ -50,6 +50,7 @@ using namespace tokpack::test;
 TEST_CASE("a writer that runs out of memory says so, whenever it is, and leaves nothing") {
   const std::vector<std::uint16_t> tokens = {1, 2, 3, 4, 5};
   const std::vector<std::int32_t> labels = {-100, 2, 3, 9, 5}, bad = {0, 0, 0, 0, -7};
+  const std::string name = "a name that is longer than a small string.jsonl";
   WriterOptions options{.plan = {.capacity = 8}, .window_tokens = 10, .sync = false};
   options.user = {{"a key that is longer than a small string", "a value that is longer than a small string"}};
   bool needed = true;
@@ -67,7 +68,7 @@ TEST_CASE("a writer that runs out of memory says so, whenever it is, and leaves 
       try {
         auto writer = Writer::create(path, options);
         if (writer) {
-          writer->begin_input("a name that is longer than a small string.jsonl");
+          writer->begin_input(name);
           for (int i = 0; i < 20; ++i) {
             if (const auto ok = writer->add(sample); !ok) codes.push_back(ok.error().code);
           }
@@ -113,7 +114,7 @@ TEST_CASE("a reader that runs out of memory says so") {
         try {
           const auto reader = Reader::open(path, {.mode = mode});
           if (reader) {
-            for (const std::uint64_t j : {0, 1, 99}) {
+            for (const std::uint64_t j : {0u, 1u, 99u}) {
               const auto view = reader->sequence(j);
               wrong |= !view && view.error().code != (j == 99 ? Errc::kSequenceRange : Errc::kOutOfMemory) &&
                        view.error().code != Errc::kOutOfMemory;

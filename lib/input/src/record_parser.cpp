@@ -301,6 +301,7 @@ bool RecordParser::Impl::take_role(ParsedChunk& out, const Schema& schema, const
     const auto number = static_cast<std::size_t>(found - out.roles.begin());
     if (found == out.roles.end()) {
       if (number == kMaxRoles) return fail_value(role.place, "one of at most 256 different roles");
+      if (text.size() > 256) return fail_value(role.place, "a role of at most 256 bytes");
       out.roles.emplace_back(text);
       out.role_first_sample.push_back(static_cast<std::uint32_t>(out.batch.samples() - 1));
     }

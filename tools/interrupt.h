@@ -1,5 +1,5 @@
-// Signals: a flag for SIGINT, SIGTERM and SIGHUP that a verb which writes looks at between batches, a word instead of
-// a crash when a mapped file shrinks, and no death by SIGPIPE or SIGXFSZ.
+// Signals: a flag for SIGINT, SIGTERM and SIGHUP that a verb which writes looks at between batches, a word
+// instead of a crash when a mapped file shrinks, and no death by SIGPIPE or SIGXFSZ.
 //
 // The second one ends the process at once; a temporary that it leaves is removed by the next
 // pack to the same output. Threads: install from the main thread; any thread may ask.

@@ -63,8 +63,8 @@ def bytes_columns_come_back_as_the_text_that_pack_read(folder):
 
 
 def a_dump_of_a_large_pack_takes_little_memory(folder):
-    # As values the numbers of this pack would take some 800 MB.
-    count = 3_000_000
+    # As values the numbers of this pack would take about half a GB.
+    count = 6_000_000
     (folder / "in.jsonl").write_text('{"input_ids":[%s]}\n' % ",".join(["7"] * count))
     run("pack", folder / "in.jsonl", "-o", folder / "in.tpk", "--capacity", count)
     for part in ("--pack", "--sequence"):
@@ -72,7 +72,7 @@ def a_dump_of_a_large_pack_takes_little_memory(folder):
             process = subprocess.Popen([str(TOKPACK), "dump", str(folder / "in.tpk"), part, "0", "--json"], stdout=out)
             _, status, usage = os.wait4(process.pid, 0)
         assert status == 0
-        assert usage.ru_maxrss < 200_000, f"{usage.ru_maxrss} kB"
+        assert usage.ru_maxrss < 300_000, f"{usage.ru_maxrss} kB"
     shown = json.loads((folder / "dump.json").read_text())
     assert len(shown["tokens"]) == count and set(shown["tokens"]) == {7}
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs every test, from a machine with nothing installed. Ends in one line: `N passed, N failed`.
 #
-#   tests/run.sh                all of it: about a quarter of an hour on two cores
+#   tests/run.sh                all of it: about half an hour on two cores
 #   tests/run.sh --quick        only the Release build and its tests
 #   tests/run.sh --only STEPS   only these, separated by commas: format shell tidy release asan tsan fuzz quickstart
 #   tests/run.sh --fuzz-seconds N   fuzzing time over all targets (default 60)

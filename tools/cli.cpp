@@ -1,6 +1,7 @@
 // The command line: the verbs, and the options of all but pack.
 #include <algorithm>
 #include <iostream>
+#include <sstream>
 #include <string>
 
 #include "cli_options.h"
@@ -114,8 +115,11 @@ Parsed parse_command_line(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {
-    app.exit(asked, std::cout, std::cerr);
-    std::cout.flush();
+    std::ostringstream text;
+    app.exit(asked, text, std::cerr);
+    Output out;
+    out << text.str();
+    out.flush();
     return kDone;
   } catch (const CLI::ParseError& error) {
     print_error(error.what());

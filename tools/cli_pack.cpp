@@ -131,7 +131,7 @@ void add_pack(CLI::App& app, PackArguments& a) {
       ->allow_extra_args(false);
   samples
       ->add_option("--group-field", a.group_field,
-                   "Field whose equal consecutive values make samples share a pack; '' = none "
+                   "Field whose equal consecutive values in an input make samples share a pack; '' = none "
                    "(default group)")
       ->type_name("FIELD");
   samples
@@ -220,7 +220,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
   pack->footer(
       "Ends with the account: where every sample and token went. Exit codes: 0 done, 2 usage, 3 an input or "
       "the\n"
-      "output cannot be used (nothing is left behind).\n\n"
+      "output cannot be used (nothing is left behind), or the account cannot be printed (the output is "
+      "complete).\n\n"
       "Example:\n"
       "  tokpack pack sft.jsonl.zst docs.jsonl@0.5 -o train.tpk --capacity 4096 --overlong split \\\n"
       "      --vocab-size 50257 --holdout 1 --holdout-out held.tpk");

@@ -146,15 +146,4 @@ void append_row(std::string& out, const ColumnView& column, std::uint64_t row, b
   out += ']';
 }
 
-Json column_rows(const ColumnView& column) {
-  Json rows = Json::array();
-  std::string text;
-  for (std::uint64_t row = 0; row < column.rows; ++row) {
-    text.clear();
-    append_row(text, column, row, false);
-    rows.push_back(Json::parse(text));
-  }
-  return rows;
-}
-
 }  // namespace tokpack::tools

@@ -25,7 +25,4 @@ const format::SectionEntry& column_entry(const Reader& reader, std::size_t index
 /// or of the same value as binary64. Those that are not finite as "nan", "inf", "-inf".
 void append_row(std::string& out, const ColumnView& column, std::uint64_t row, bool stored_precision);
 
-/// All rows as a JSON array, as spec/format.md "The dump" says.
-Json column_rows(const ColumnView& column);
-
 }  // namespace tokpack::tools

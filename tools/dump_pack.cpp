@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "describe.h"
 #include "dump.h"
@@ -21,77 +23,75 @@ Range token_range(const SequenceView& sequence) {
   return {first, first + sequence.tokens().size()};
 }
 
-Json numbers(const auto& values, Range range) {
-  Json out = Json::array();
-  for (std::size_t i = range.first; i < range.last; ++i) out.push_back(values[i]);
+/// The columns that a pack has rows of, by name.
+std::map<std::string, ColumnView> columns_of(const Reader& reader, const PackView& pack) {
+  std::map<std::string, ColumnView> out;
+  for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+    ColumnView column = take(pack.column(c), reader.path());
+    if (column.scope != Scope::kFile) out.emplace(column.name, std::move(column));
+  }
   return out;
 }
 
-Json label_numbers(const PackView& pack, Range range) {
-  Json out = Json::array();
-  for (std::size_t i = range.first; i < range.last; ++i) out.push_back(pack.stored_label(i));
-  return out;
+/// Of row `i` of a column, as JSON.
+auto rows_of(const ColumnView& column) {
+  return [&column, text = std::string()](std::size_t i) mutable {
+    text.clear();
+    append_row(text, column, i, false);
+    return Json::parse(text);
+  };
 }
 
-Json pack_json(const Reader& reader, const PackView& pack) {
+void print_pack_json(Output& out, const Reader& reader, const PackView& pack) {
+  const std::map<std::string, ColumnView> columns = columns_of(reader, pack);
   const Range sequences{0, pack.sequences()};
   const Range tokens{0, pack.tokens().size()};
-  Json json;
-  json["pack"] = pack.pack();
-  json["tokens"] = numbers(pack.tokens(), tokens);
-  json["stored_labels"] = label_numbers(pack, tokens);
-  json["cu_seqlens"] = numbers(pack.cu_seqlens(), {0, pack.cu_seqlens().size()});
-  json["sources"] = numbers(pack.sources(), sequences);
-  Json positions = Json::array();
-  Json tails = Json::array();
-  for (std::size_t s = 0; s < pack.sequences(); ++s) {
-    const SequenceView sequence = pack.sequence(s);
-    positions.push_back(sequence.first_token_position());
-    tails.push_back(sequence.tail_label());
-  }
-  json["first_token_positions"] = std::move(positions);
-  json["tail_labels"] = std::move(tails);
-  json["columns"] = Json::object();
-  for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
-    const ColumnView column = take(pack.column(c), reader.path());
-    if (column.scope != Scope::kFile) json["columns"][std::string(column.name)] = column_rows(column);
-  }
-  return json;
+  const auto cu_seqlens = pack.cu_seqlens();
+  const SourceSpan sources = pack.sources();
+  const TokenSpan ids = pack.tokens();
+  JsonObjectPrinter json(out);
+  JsonObjectPrinter inner = json.object("columns");
+  for (const auto& [name, column] : columns)
+    inner.list(name, 0, static_cast<std::size_t>(column.rows), rows_of(column));
+  inner.end();
+  json.list("cu_seqlens", 0, cu_seqlens.size(), [&](std::size_t i) { return Json(cu_seqlens[i]); });
+  json.list("first_token_positions", sequences.first, sequences.last,
+            [&](std::size_t s) { return Json(pack.sequence(s).first_token_position()); });
+  json.member("pack", pack.pack());
+  json.list("sources", sequences.first, sequences.last, [&](std::size_t s) { return Json(sources[s]); });
+  json.list("stored_labels", tokens.first, tokens.last,
+            [&](std::size_t i) { return Json(pack.stored_label(i)); });
+  json.list("tail_labels", sequences.first, sequences.last,
+            [&](std::size_t s) { return Json(pack.sequence(s).tail_label()); });
+  json.list("tokens", tokens.first, tokens.last, [&](std::size_t i) { return Json(ids[i]); });
+  json.end();
+  out << "\n";
 }
 
-/// Rows [first, last) of a column of scope sequence or token, for one sequence.
-Json some_rows(const ColumnView& column, Range range) {
-  Json rows = Json::array();
-  std::string text;
-  for (std::size_t row = range.first; row < range.last; ++row) {
-    text.clear();
-    append_row(text, column, row, false);
-    rows.push_back(Json::parse(text));
-  }
-  return rows;
-}
-
-Json sequence_json(const Reader& reader, const SequenceView& sequence) {
+void print_sequence_json(Output& out, const Reader& reader, const SequenceView& sequence) {
   const PackView& pack = sequence.pack();
+  const std::map<std::string, ColumnView> columns = columns_of(reader, pack);
   const std::size_t index = sequence.index_in_pack();
   const Range range = token_range(sequence);
-  Json json;
-  json["sequence"] = sequence.number();
-  json["pack"] = pack.pack();
-  json["index_in_pack"] = index;
-  json["source"] = sequence.source();
-  json["first_token_position"] = sequence.first_token_position();
-  json["tail_label"] = sequence.tail_label();
-  json["tokens"] = numbers(pack.tokens(), range);
-  json["stored_labels"] = label_numbers(pack, range);
-  json["columns"] = Json::object();
-  for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
-    const ColumnView column = take(pack.column(c), reader.path());
-    if (column.scope == Scope::kSequence)
-      json["columns"][std::string(column.name)] = some_rows(column, {index, index + 1})[0];
-    if (column.scope == Scope::kToken) json["columns"][std::string(column.name)] = some_rows(column, range);
+  const TokenSpan ids = pack.tokens();
+  JsonObjectPrinter json(out);
+  JsonObjectPrinter inner = json.object("columns");
+  for (const auto& [name, column] : columns) {
+    if (column.scope == Scope::kSequence) inner.member(name, rows_of(column)(index));
+    if (column.scope == Scope::kToken) inner.list(name, range.first, range.last, rows_of(column));
   }
-  return json;
+  inner.end();
+  json.member("first_token_position", sequence.first_token_position());
+  json.member("index_in_pack", index);
+  json.member("pack", pack.pack());
+  json.member("sequence", sequence.number());
+  json.member("source", sequence.source());
+  json.list("stored_labels", range.first, range.last,
+            [&](std::size_t i) { return Json(pack.stored_label(i)); });
+  json.member("tail_label", sequence.tail_label());
+  json.list("tokens", range.first, range.last, [&](std::size_t i) { return Json(ids[i]); });
+  json.end();
+  out << "\n";
 }
 
 std::string table_header() {
@@ -170,7 +170,7 @@ std::string pack_line(const Reader& reader, const PackView& pack) {
 void dump_pack(Output& out, const Reader& reader, const DumpArguments& arguments) {
   const PackView pack = take(reader.pack(*arguments.pack), reader.path());
   if (arguments.json) {
-    print_json(out, pack_json(reader, pack));
+    print_pack_json(out, reader, pack);
     return;
   }
   out << pack_line(reader, pack) << boundaries(pack) << "\n" << table_header();
@@ -187,7 +187,7 @@ void dump_sequence(Output& out, const Reader& reader, const DumpArguments& argum
   const PackView pack = take(reader.pack(where.pack), reader.path());
   const SequenceView sequence = pack.sequence(static_cast<std::size_t>(where.index_in_pack));
   if (arguments.json) {
-    print_json(out, sequence_json(reader, sequence));
+    print_sequence_json(out, reader, sequence);
     return;
   }
   out << fmt::format("{}, sequence {} of {}: number {} of {} in pack {}\n\n", terminal_safe(reader.path()),

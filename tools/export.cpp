@@ -92,6 +92,7 @@ class Exporter {
     if (text) {
       if (auto metadata = parse_metadata(*text)) {
         roles_ = metadata->roles;
+        for (const std::string& role : roles_) long_roles_ += role.size() > kLongestRole ? 1u : 0u;
         input_target_ = metadata->tail == "input-target";
         metadata_known_ = true;
       }
@@ -144,6 +145,21 @@ class Exporter {
           "{}: {} a label for the token after the last one; it stands in 'tail_label', which pack does "
           "not read",
           reader_.path(), counted(tails_, "sample has", "samples have")));
+    }
+    if (rows_missing_ > 0) {
+      warn(fmt::format(
+          "{}: the columns of scope token have no row for the restored last token of {}: pack does not take "
+          "such lists back",
+          reader_.path(), counted(rows_missing_, "sample")));
+    }
+    if (hex_ > 0) {
+      warn(
+          fmt::format("{}: {} of bytes columns {} no UTF-8 and stand as hex digits, which pack does not read",
+                      reader_.path(), counted(hex_, "value"), hex_ == 1 ? "is" : "are"));
+    }
+    if (long_roles_ > 0) {
+      warn(fmt::format("{}: {} longer than {} bytes and comes as a number", reader_.path(),
+                       counted(long_roles_, "role is", "roles are"), kLongestRole));
     }
     if (!left_out_.empty())
       warn(fmt::format("{}: columns that belong to packs or to the file are left out: {}", reader_.path(),
@@ -226,25 +242,29 @@ class Exporter {
       append_number(text, tail);
       ++tails_;
     }
-    for (const std::size_t column : columns_) write_column(text, sample, column);
+    rows_missing_here_ = false;
+    for (const std::size_t column : columns_) write_column(text, sample, column, last_token.has_value());
+    rows_missing_ += rows_missing_here_ ? 1 : 0;
     text += "}\n";
   }
 
-  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index) {
+  void write_column(std::string& text, const std::vector<SequenceView>& sample, std::size_t index,
+                    bool last_token_restored) {
     ColumnView column = packs_.column(sample.front().pack(), index);
     text += fmt::format(",\"{}\":", column.name);
     if (column.scope == Scope::kSequence) {
       // Every fragment carries the sample's value.
       if (column.name == "role" && !column.ragged) {
         const auto role = std::to_integer<std::size_t>(column.values[sample.front().index_in_pack()]);
-        if (role < roles_.size()) {
+        if (role < roles_.size() && roles_[role].size() <= kLongestRole) {
           text += nlohmann::json(roles_[role]).dump();
           return;
         }
       }
-      append_row(text, column, sample.front().index_in_pack(), true);
+      append_value(text, column, sample.front().index_in_pack());
       return;
     }
+    if (last_token_restored) rows_missing_here_ = true;
     text += '[';
     bool first = true;
     for (const SequenceView& piece : sample) {
@@ -253,11 +273,28 @@ class Exporter {
       for (std::size_t i = 0; i < length; ++i) {
         if (!first) text += ',';
         first = false;
-        append_row(text, column, piece.first_token_in_pack() + i, true);
+        append_value(text, column, piece.first_token_in_pack() + i);
       }
     }
     text += ']';
   }
+
+  /// A row as pack reads it back. Bytes that are no UTF-8 cannot stand in JSON: they come as hex digits.
+  void append_value(std::string& text, const ColumnView& column, std::size_t row) {
+    if (column.type == ElementType::kBytes && !column.ragged) {
+      const format::Bytes bytes = column.values.subspan(row * column.width, column.width);
+      const std::string value(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+      if (as_utf8(value) == value) {
+        text += nlohmann::json(value).dump();
+        return;
+      }
+      ++hex_;
+    }
+    append_row(text, column, row, true);
+  }
+
+  /// As in the input: a name stands in every sample.
+  static constexpr std::size_t kLongestRole = 256;
 
   const Reader& reader_;
   PackCache packs_;
@@ -266,7 +303,8 @@ class Exporter {
   std::vector<std::size_t> columns_;
   std::vector<std::string> roles_;
   bool input_target_ = false, metadata_known_ = false;
-  std::uint64_t unrestored_ = 0, guessed_ = 0, tails_ = 0;
+  std::uint64_t unrestored_ = 0, guessed_ = 0, tails_ = 0, rows_missing_ = 0, hex_ = 0, long_roles_ = 0;
+  bool rows_missing_here_ = false;
   std::string left_out_;
 };
 

@@ -43,7 +43,7 @@ void install_signal_handlers() {
 }
 
 void defer_interrupts() {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction current {};
     ::sigaction(number, nullptr, &current);
     // A parent that has these ignored (nohup, a shell's background job) keeps its way.

@@ -1,7 +1,7 @@
-// Signals: a flag for SIGINT and SIGTERM that a verb which writes looks at between batches, a word instead of
-// a crash when a mapped file shrinks, and no death by SIGPIPE or SIGXFSZ.
+// Signals: a flag for SIGINT, SIGTERM and SIGHUP that a verb which writes looks at between batches, a word
+// instead of a crash when a mapped file shrinks, and no death by SIGPIPE or SIGXFSZ.
 //
-// The second SIGINT or SIGTERM ends the process at once; a temporary that it leaves is removed by the next
+// The second one ends the process at once; a temporary that it leaves is removed by the next
 // pack to the same output. Threads: install from the main thread; any thread may ask.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace tokpack::tools {
 
 void install_signal_handlers();
 
-/// Makes SIGINT and SIGTERM set the flag from now on. Until then they end the process, as usual.
+/// Makes SIGINT, SIGTERM and SIGHUP set the flag from now on. Until then they end the process, as usual.
 void defer_interrupts();
 
 /// The signal that came, or 0.

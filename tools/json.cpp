@@ -166,6 +166,37 @@ void print_json(Output& out, const Json& value) {
   out.flush();
 }
 
+JsonObjectPrinter::JsonObjectPrinter(Output& out, std::size_t depth)
+    : out_(out), depth_(depth), terminal_(::isatty(1) == 1) {
+  out_.buffer() += '{';
+}
+
+JsonObjectPrinter JsonObjectPrinter::object(std::string_view name) {
+  key(name);
+  return JsonObjectPrinter(out_, depth_ + 1);
+}
+
+void JsonObjectPrinter::end() {
+  if (!first_) new_line(depth_ - 1);
+  out_.buffer() += '}';
+}
+
+void JsonObjectPrinter::key(std::string_view name) {
+  if (!first_) out_.buffer() += ',';
+  first_ = false;
+  new_line(depth_);
+  out_ << "\"" << name << "\": ";
+}
+
+void JsonObjectPrinter::new_line(std::size_t depth) {
+  out_.buffer() += '\n';
+  out_.buffer().append(depth * 2, ' ');
+}
+
+void JsonObjectPrinter::append(const Json& value, std::size_t depth) {
+  tools::append(out_.buffer(), value, depth, terminal_);
+}
+
 std::string as_utf8(std::string_view text) {
   const Json value = std::string(text);
   return Json::parse(value.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();

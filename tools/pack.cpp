@@ -214,7 +214,7 @@ class PackRun {
                    take(std::move(opened), pass.path == "-" ? "standard input" : pass.path));
     input::Source& source = origins_.current();
     selector_.begin_pass(pass);
-    waiting_.push_back(pass.path == "-" ? "-" : pass.path);
+    if (pass.first_of_input) waiting_.push_back(pass.path);
     if (outputs_) name_inputs();
     while (true) {
       stop_if_interrupted();

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 #include "command.h"
+#include "text.h"
 #include "tokpack/format/checksum.h"
 
 namespace tokpack::tools {
@@ -48,12 +48,21 @@ Factored split_factor(const std::string& text) {
   return {text.substr(0, at), factor};
 }
 
+/// A hint for a name that is no file and looks as if a factor was meant.
+std::string no_factor(const std::string& path) {
+  const std::size_t at = path.rfind('@');
+  if (at == std::string::npos || at + 1 == path.size()) return {};
+  const std::string text = path.substr(at + 1);
+  if (text.find_first_not_of("+-.0123456789eE_,") != std::string::npos) return {};
+  return fmt::format(" ('{}' is no factor: after '@' one is written in digits, like 2 or 0.5)", text);
+}
+
 bool is_raw(const std::string& path) { return path.ends_with(".bin") || path.ends_with(".npy"); }
 
 struct FileIdentity {
   dev_t device;
   ino_t inode;
-  friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
 std::optional<FileIdentity> identity(const std::string& path) {
@@ -103,9 +112,8 @@ void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
 void check_raw_options(const PackArguments& a, std::span<const InputPass> passes, std::size_t raw_inputs) {
   const auto one_each = [&](const std::vector<std::string>& files, std::string_view option) {
     if (!files.empty() && files.size() != raw_inputs) {
-      fail(kUsage,
-           fmt::format("{} is given {} times for {} raw inputs (.bin, .npy); give it once for each, in order",
-                       option, files.size(), raw_inputs));
+      fail(kUsage, fmt::format("{} is given {} for {} (.bin, .npy); give it once for each, in order", option,
+                               counted(files.size(), "time"), counted(raw_inputs, "raw input")));
     }
   };
   one_each(a.lengths, "--lengths");
@@ -149,7 +157,6 @@ const InputPass* first_raw(std::span<const InputPass> passes) {
 
 std::vector<InputPass> expand_inputs(const PackArguments& a) {
   std::vector<InputPass> passes;
-  std::map<std::optional<FileIdentity>, std::uint64_t> repeats;
   std::size_t raw_inputs = 0;
   bool standard_input = false;
   for (const std::string& text : a.inputs) {
@@ -166,25 +173,25 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
     } else {
       struct stat status {};
       if (::stat(input.path.c_str(), &status) != 0)
-        fail(kUnusable, fmt::format("{}: cannot open: {}", input.path, std::strerror(errno)));
+        fail(kUnusable,
+             fmt::format("{}: cannot open: {}{}", input.path, std::strerror(errno), no_factor(input.path)));
       regular = S_ISREG(status.st_mode);
       if (regular) pass.file_size = static_cast<std::uint64_t>(status.st_size);
+      if (regular && status.st_size == 0 && input.path.ends_with(".npy"))
+        fail(kUnusable, fmt::format("{}: empty file: expected the header of a .npy array", input.path));
     }
     if (several && !regular) {
       fail(kUsage,
            fmt::format("{} is not a regular file, so it can be read only once; use a factor of at most 1",
                        input.path == "-" ? "standard input" : input.path));
     }
-    // PATH PATH is PATH@2, by whatever names.
-    std::uint64_t& times_read = repeats[identity(input.path)];
-    if (!regular) times_read = 0;
     for (std::uint64_t i = 0; i < full_passes; ++i) {
-      pass.repeat = times_read++;
+      pass.number = passes.size();
       passes.push_back(pass);
       pass.first_of_input = false;
     }
     if (rest > 0) {
-      pass.repeat = times_read++;
+      pass.number = passes.size();
       pass.keep = rest;
       passes.push_back(pass);
     }
@@ -205,8 +212,8 @@ Selector::Selector(double holdout) : holdout_threshold_(threshold(holdout)) {
 void Selector::begin_pass(const InputPass& pass) {
   keep_all_ = pass.keep >= 1;
   keep_threshold_ = keep_all_ ? 0 : threshold(pass.keep);
-  if (pass.repeat != repeat_ || pass.repeat != 0) in_group_ = false;
-  repeat_ = pass.repeat;
+  in_group_ = false;
+  pass_ = pass.number;
   next_index_ = 0;
 }
 
@@ -243,9 +250,9 @@ std::span<const Fate> Selector::decide(const input::SampleBatch& batch) {
 }
 
 std::span<const std::uint64_t> Selector::groups(const input::SampleBatch& batch) {
-  if (repeat_ == 0 || batch.groups.empty()) return batch.groups;
+  if (pass_ == 0 || batch.groups.empty()) return batch.groups;
   groups_.clear();
-  for (const std::uint64_t key : batch.groups) groups_.push_back(hash_numbers(std::array{key, repeat_}));
+  for (const std::uint64_t key : batch.groups) groups_.push_back(hash_numbers(std::array{key, pass_}));
   return groups_;
 }
 

@@ -22,7 +22,7 @@ struct InputPass {
   bool first_of_input = true;  ///< else a further pass over the same input, by its factor
   std::size_t raw_index = 0;   ///< place among the raw inputs, for --lengths and --loss-mask-file
   double keep = 1;             ///< share of samples
-  std::uint64_t repeat = 0;    ///< 0 for the first pass over this file, under whatever name
+  std::uint64_t number = 0;    ///< place among all passes
   std::optional<std::uint64_t> file_size{};  ///< unknown for a pipe, by name or not
 };
 
@@ -45,14 +45,14 @@ class Selector {
   void begin_pass(const InputPass& pass);
   /// Of each sample of the batch; lives until the next call. Empty when all are packed.
   std::span<const Fate> decide(const input::SampleBatch& batch);
-  /// The batch's group keys for the writer: made distinct for repeated passes, so that a pair read twice is
-  /// two groups. Lives until the next call.
+  /// The batch's group keys for the writer: made distinct for every pass: a pair read twice is two groups,
+  /// and equal values in two inputs have nothing to do with each other. Lives until the next call.
   std::span<const std::uint64_t> groups(const input::SampleBatch& batch);
 
  private:
   std::uint64_t holdout_threshold_ = 0, keep_threshold_ = 0;
   bool keep_all_ = true;
-  std::uint64_t repeat_ = 0, next_index_ = 0;
+  std::uint64_t pass_ = 0, next_index_ = 0;
   bool in_group_ = false;
   std::uint64_t last_group_ = 0;
   Fate last_fate_ = Fate::kPack;

@@ -38,7 +38,10 @@ mkdir -p "$build" "$out"
 options=(-DCMAKE_BUILD_TYPE=Release -DTOKPACK_BUILD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=7)
 if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 log=$build/build.log
-if ! { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; } >"$log" 2>&1; then
+echo "This takes 2 to 4 minutes on two cores; all output goes to $log"
+compile() { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; }
+# Shown is only how far it is: ninja's lines, [done/all] and what.
+if ! compile 2>&1 | tee "$log" | sed -u -n '/^\[[0-9]*\/[0-9]*\] /p'; then
   tail -n 40 "$log" >&2
   echo "quickstart: the build failed; all of its output is in $log" >&2
   exit 1

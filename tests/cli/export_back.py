@@ -4,6 +4,7 @@
     export_back.py build/tools/tokpack
 """
 import json
+import os
 import subprocess
 
 from support import TOKPACK, main, records, run
@@ -40,4 +41,43 @@ def a_last_token_restored_from_another_label_is_warned_of(folder):
     assert out == [{"input_ids": [1, 2, 3]}] and errors == "", (out, errors)
 
 
-main([a_pack_of_many_sequences_takes_time_by_their_number, a_last_token_restored_from_another_label_is_warned_of])
+def a_token_column_without_a_row_for_the_restored_token_is_warned_of(folder):
+    pack(folder, [{"input_ids": [1, 2, 3], "x": [7, 8, 9]}, {"input_ids": [4, 5], "x": [1, 2]}], "--capacity", 8,
+         "--tail", "input-target", "--column", "x:u8@token")
+    out, errors = exported(folder / "in.tpk")
+    assert out == [{"input_ids": [1, 2, 3], "x": [7, 8]}, {"input_ids": [4, 5], "x": [1]}], out
+    assert "no row for the restored last token of 2 samples" in errors, errors
+
+
+def bytes_columns_come_back_as_the_text_that_pack_read(folder):
+    lines = [{"input_ids": [1, 2], "word": "a\u00fcb", "mark": ["\"\\", "\u0000\n"]},
+             {"input_ids": [3], "word": "0x41", "mark": ["\u001b\u007f"]}]
+    columns = ("--column", "word:bytesx4@sequence", "--column", "mark:bytesx2@token")
+    first = pack(folder, lines, "--capacity", 8, *columns)
+    out, errors = exported(folder / "in.tpk")
+    assert out == lines and errors == "", (out, errors)
+    assert pack(folder, out, "--capacity", 8, *columns, name="again")["digest"] == first["digest"]
+    # The dump shows bytes as hex digits, whatever they are.
+    shown = json.loads(run("dump", folder / "in.tpk", "--pack", 0, "--json"))
+    assert shown["columns"]["word"][0] == "61c3bc62", shown
+
+
+def a_dump_of_a_large_pack_takes_little_memory(folder):
+    # As values the numbers of this pack would take about half a GB.
+    count = 6_000_000
+    (folder / "in.jsonl").write_text('{"input_ids":[%s]}\n' % ",".join(["7"] * count))
+    run("pack", folder / "in.jsonl", "-o", folder / "in.tpk", "--capacity", count)
+    for part in ("--pack", "--sequence"):
+        with open(folder / "dump.json", "wb") as out:
+            process = subprocess.Popen([str(TOKPACK), "dump", str(folder / "in.tpk"), part, "0", "--json"], stdout=out)
+            _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0
+        assert usage.ru_maxrss < 300_000, f"{usage.ru_maxrss} kB"
+    shown = json.loads((folder / "dump.json").read_text())
+    assert len(shown["tokens"]) == count and set(shown["tokens"]) == {7}
+
+
+main([a_pack_of_many_sequences_takes_time_by_their_number, a_last_token_restored_from_another_label_is_warned_of,
+      a_token_column_without_a_row_for_the_restored_token_is_warned_of,
+      bytes_columns_come_back_as_the_text_that_pack_read,
+      a_dump_of_a_large_pack_takes_little_memory])

@@ -58,6 +58,11 @@ def sigterm_leaves_nothing_and_gives_143(folder):
     stopped_by(folder, signal.SIGTERM, 143)
 
 
+def sighup_leaves_nothing_and_gives_129(folder):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, here and in what is started
+    stopped_by(folder, signal.SIGHUP, 129)
+
+
 def an_old_file_survives_an_interrupt(folder):
     (folder / "out.tpk").write_text("old")
     process = start(folder, "--force")
@@ -144,7 +149,8 @@ def two_packs_to_one_output_give_one_complete_file(folder):
         os.unlink(folder / "out.tpk")
 
 
-main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143, an_old_file_survives_an_interrupt,
+main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143,
+      sighup_leaves_nothing_and_gives_129, an_old_file_survives_an_interrupt,
       what_kill_9_leaves_the_next_run_removes, what_kill_9_leaves_of_an_export_the_next_one_removes,
       what_kill_9_leaves_between_the_two_files_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
       two_packs_to_one_output_give_one_complete_file])

@@ -73,7 +73,7 @@ def several_inputs_and_repeats(folder):
     same(records(run("export", folder / "out.tpk")), read_input(sft) * 3)
     inputs = json.loads(run("dump", folder / "out.tpk", "--json"))["metadata"]["inputs"]
     assert [(i["name"], i["first_sample"], i["samples"]) for i in inputs] == [
-        ("quickstart_sft.jsonl", 0, 400), ("quickstart_sft.jsonl", 400, 400), ("quickstart_sft.jsonl", 800, 400)], inputs
+        ("quickstart_sft.jsonl", 0, 800), ("quickstart_sft.jsonl", 800, 400)], inputs
 
 
 def an_export_packs_to_the_same_digest(folder):

@@ -9,6 +9,7 @@ import sys
 
 SNIPPETS = {
     "numpy-reader": ("python", "examples/read_with_numpy.py"),
+    "numpy-batch": ("python", "examples/batch_with_numpy.py"),
     "cpp-example": ("cpp", "examples/pack_and_read.cpp"),
 }
 

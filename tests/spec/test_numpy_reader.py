@@ -1,4 +1,4 @@
-"""examples/read_with_numpy.py reads every valid vector, is at most 12 lines of code, and stands in the README."""
+"""examples/read_with_numpy.py reads every valid vector, refuses what is not a whole file, is at most 14 lines, and stands in the README."""
 import importlib.util
 import json
 import pathlib
@@ -13,7 +13,7 @@ import vector_file
 
 EXAMPLE = ROOT / "examples" / "read_with_numpy.py"
 README = ROOT / "README.md"
-MARKS = ("<!-- numpy-reader -->", "<!-- /numpy-reader -->")
+SNIPPETS = {"numpy-reader": EXAMPLE, "numpy-batch": ROOT / "examples" / "batch_with_numpy.py"}
 
 
 class NumpyReader(unittest.TestCase):
@@ -25,22 +25,39 @@ class NumpyReader(unittest.TestCase):
             with self.subTest(vector.name), tempfile.TemporaryDirectory() as folder:
                 path = pathlib.Path(folder) / "file.tpk"
                 path.write_bytes(vector.data)
-                done = subprocess.run([sys.executable, EXAMPLE, path], capture_output=True, text=True)
+                done = subprocess.run([sys.executable, "-B", EXAMPLE, path], capture_output=True, text=True)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 packs = [json.loads(text) for text in vector.packs.values()]
                 self.assertEqual(done.stdout, "".join(f"{p['pack']} {p['tokens']} {p['cu_seqlens']}\n" for p in packs))
 
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "numpy is not installed")
+    def test_it_refuses_what_is_not_a_whole_file_of_this_version(self):
+        whole = vector_file.read_vector(ROOT / "spec" / "vectors" / "valid" / "spec_example.txt").data
+        damaged = {"empty": b"", "cut in the magic": whole[:5], "cut in the header": whole[:20],
+                   "cut in page 0": whole[:4000], "cut between sections": whole[:8192],
+                   "one byte short": whole[:-1], "one byte more": whole + b"\0",
+                   "no magic": bytes(8) + whole[8:], "version 0.2": whole[:10] + b"\2" + whole[11:],
+                   "version 1.1": whole[:8] + b"\1" + whole[9:]}
+        for name, data in damaged.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "file.tpk"
+                path.write_bytes(data)
+                done = subprocess.run([sys.executable, "-B", EXAMPLE, path], capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, "cannot mmap an empty file" if not data else
+                                 r"file\.tpk: not a whole file of tokpack format 0\.1\n$")
+
     def test_it_is_short(self):
         lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
-        self.assertLessEqual(len(lines), 12)
+        self.assertLessEqual(len(lines), 14)
         self.assertLessEqual(max(map(len, lines)), 120)
 
-    def test_the_readme_has_it(self):
-        text = README.read_text(encoding="utf-8") if README.exists() else ""
-        if MARKS[0] not in text:
-            self.skipTest("README.md has no numpy-reader marks")
-        between = text.split(MARKS[0])[1].split(MARKS[1])[0]
-        self.assertEqual(between.strip(), f"```python\n{EXAMPLE.read_text(encoding='utf-8')}```")
+    def test_the_readme_has_both_examples(self):
+        text = README.read_text(encoding="utf-8")
+        for name, file in SNIPPETS.items():
+            with self.subTest(name):
+                between = text.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
+                self.assertEqual(between.strip(), f"```python\n{file.read_text(encoding='utf-8')}```")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ namespace tokpack::input {
 namespace {
 
 constexpr std::size_t kMaxRoles = 256;
+constexpr std::size_t kMaxRoleBytes = 256;  // every exported sample repeats the name
 
 }  // namespace
 
@@ -59,6 +60,7 @@ bool RecordParser::Impl::take_role(ParsedChunk& out, const Schema& schema, const
     const auto number = static_cast<std::size_t>(found - out.roles.begin());
     if (found == out.roles.end()) {
       if (number == kMaxRoles) return fail_value(role.place, "one of at most 256 different roles");
+      if (text.size() > kMaxRoleBytes) return fail_value(role.place, "a role of at most 256 bytes");
       out.roles.emplace_back(text);
       out.role_first_sample.push_back(static_cast<std::uint32_t>(out.batch.samples() - 1));
     }

@@ -32,7 +32,7 @@ def faults(root):
     for name, (_, path) in SNIPPETS.items():
         if block(root, name) not in readme:
             yield f"README.md: the block {name} is not {path}; run this script with --write"
-    for script in re.findall(r"^(\S+\.sh)\b", readme, re.M):
+    for script in re.findall(r"^`?([\w/]+\.sh)\b", readme, re.M):
         if not (root / script).exists():
             yield f"README.md: no such script: {script}"
 

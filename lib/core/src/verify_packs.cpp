@@ -159,7 +159,7 @@ class PackChecker {
         report_padding(p, begin, bytes, tokens, out);
       for (std::size_t s = 0; s < sequences; ++s) {
         const auto first = static_cast<std::size_t>(cu_seqlens[s]);
-        found -= bytes[first / 8] >> (first % 8) & 1U;
+        found -= unsigned{bytes[first / 8]} >> (first % 8) & 1U;
       }
       if (header_.ignore_index >= 0) found -= ids_that_are_ignored(bounds, cu_seqlens, bytes);
     } else {
@@ -181,7 +181,7 @@ class PackChecker {
     for (std::size_t s = 0; s + 1 < cu_seqlens.size(); ++s) {
       for (auto i = static_cast<std::size_t>(cu_seqlens[s]) + 1;
            i < static_cast<std::size_t>(cu_seqlens[s + 1]); ++i) {
-        const bool trained = bits.empty() || (bits[i / 8] >> (i % 8) & 1U) != 0;
+        const bool trained = bits.empty() || (unsigned{bits[i / 8]} >> (i % 8) & 1U) != 0;
         if (trained && token(bounds.token_begin + i) == static_cast<std::uint32_t>(header_.ignore_index))
           ++ignored;
       }
@@ -192,7 +192,7 @@ class PackChecker {
   void report_padding(std::uint64_t p, std::uint64_t begin, std::span<const std::uint8_t> bytes,
                       std::size_t tokens, ChunkResult& out) {
     std::size_t bit = tokens;
-    while ((bytes[bit / 8] >> (bit % 8) & 1U) == 0) ++bit;  // one is set: the counts differ
+    while ((unsigned{bytes[bit / 8]} >> (bit % 8) & 1U) == 0) ++bit;  // one is set: the counts differ
     add(out, Errc::kLossBitsPadding, "loss_bits", p, loss_bits_.offset_of(begin + bit / 8),
         fmt::format("bit {} is set, but the pack has {} tokens: bits after its last must be 0", bit, tokens));
   }

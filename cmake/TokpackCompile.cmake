@@ -20,7 +20,7 @@ endif()
 # tokpack_room(NAME [DEPENDS ...]): one room of the house, a library `tokpack_<name>` with the alias
 # `tokpack::<name>`, its own include root and every source under its src folder that is named.
 function(tokpack_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   add_library(tokpack_${name} STATIC ${ROOM_SOURCES})
   add_library(tokpack::${name} ALIAS tokpack_${name})
   # Never merged into one source for speed: files of a room may use one name for two local things.
@@ -32,6 +32,10 @@ function(tokpack_room name)
   target_include_directories(tokpack_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/src")
   target_link_libraries(tokpack_${name} PUBLIC ${ROOM_PUBLIC} PRIVATE ${ROOM_PRIVATE}
     $<BUILD_INTERFACE:tokpack_compile>)
+  if(TOKPACK_PRECOMPILE)
+    target_precompile_headers(tokpack_${name} PRIVATE <algorithm> <array> <cstring> <functional> <limits> <map>
+      <memory> <optional> <span> <string> <utility> <variant> <vector> ${ROOM_PRECOMPILE})
+  endif()
   install(TARGETS tokpack_${name} EXPORT tokpackTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endfunction()

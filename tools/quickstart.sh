@@ -34,11 +34,10 @@ show() {
 
 say "Building the tokpack command in $build"
 mkdir -p "$build" "$out"
-# For a short first build: the command's own sources in few files, since half of their time is the headers that
-# they share; and -O2, a quarter quicker to compile than -O3.
+# For a short first build: shared headers precompiled, the command's own sources in few files, since half of their
+# time is headers; and -O2, a quarter quicker to compile than -O3.
 options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" -DTOKPACK_BUILD_TESTS=OFF
-  -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=7)
-if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
+  -DTOKPACK_PRECOMPILE=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=7)
 log=$build/build.log
 echo "This takes 2 to 4 minutes on two cores; all output goes to $log"
 compile() { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; }

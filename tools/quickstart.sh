@@ -39,7 +39,7 @@ mkdir -p "$build" "$out"
 options=(-DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG" -DTOKPACK_BUILD_TESTS=OFF
   -DTOKPACK_PRECOMPILE=ON -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=7)
 log=$build/build.log
-echo "This takes 2 to 4 minutes on two cores; all output goes to $log"
+echo "This takes one to two minutes on two cores; all output goes to $log"
 compile() { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build" --target tokpack; }
 # Shown is only how far it is: ninja's lines, [done/all] and what.
 if ! compile 2>&1 | tee "$log" | sed -u -n '/^\[[0-9]*\/[0-9]*\] /p'; then

@@ -14,6 +14,7 @@
 #include "carry_over.h"
 #include "lengths.h"
 #include "tokpack/core/planner.h"
+#include "tokpack/core/window_defaults.h"
 
 namespace {
 
@@ -38,13 +39,13 @@ struct Windowed {
 
 /// One window after the other: plan, dissolve, carry.
 Windowed plan_in_windows(const Lengths& lengths, std::uint32_t capacity, std::uint64_t window_tokens) {
-  const std::uint64_t window_sequences = std::max<std::uint64_t>(1, window_tokens / 16);
+  const std::uint64_t most_sequences = tokpack::window_sequences(window_tokens);
   Windowed out;
   Lengths window;
   std::vector<std::uint8_t> times;  // carried, per sequence of the window
   std::uint64_t tokens = 0;
   for (std::size_t next = 0; next < lengths.size() || !window.empty();) {
-    while (next < lengths.size() && window.size() < window_sequences &&
+    while (next < lengths.size() && window.size() < most_sequences &&
            (window.empty() || tokens + lengths[next] <= window_tokens)) {
       tokens += lengths[next];
       window.push_back(lengths[next++]);
@@ -84,8 +85,7 @@ Windowed plan_in_windows(const Lengths& lengths, std::uint32_t capacity, std::ui
 
 nlohmann::json study(const std::string& name, const Lengths& lengths, std::uint32_t capacity,
                      std::uint64_t asked_window) {
-  const std::uint64_t window =
-      asked_window != 0 ? asked_window : std::max(std::uint64_t{64} << 20, std::uint64_t{256} * capacity);
+  const std::uint64_t window = tokpack::effective_window(asked_window, capacity);
   const std::size_t at_once = must_plan(lengths, capacity).packs();
   const auto start = std::chrono::steady_clock::now();
   const Windowed windowed = plan_in_windows(lengths, capacity, window);

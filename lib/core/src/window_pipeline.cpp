@@ -5,13 +5,13 @@
 
 #include "carry_over.h"
 #include "reader_text.h"
-#include "writer_options.h"
+#include "tokpack/core/window_defaults.h"
 
 namespace tokpack::detail {
 
 WindowPipeline::WindowPipeline(PackSink& sink, const WriterOptions& options)
     : writer_(sink, options),
-      window_tokens_(effective_window(options)),
+      window_tokens_(effective_window(options.window_tokens, options.plan.capacity)),
       window_sequences_(window_sequences(window_tokens_)),
       capacity_(options.plan.capacity),
       windows_{Window(options.columns), Window(options.columns)} {

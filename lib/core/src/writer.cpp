@@ -11,6 +11,7 @@
 #include "reader_text.h"
 #include "sample_intake.h"
 #include "tokpack/core/metadata.h"
+#include "tokpack/core/window_defaults.h"
 #include "window_pipeline.h"
 #include "writer_options.h"
 
@@ -90,7 +91,9 @@ Metadata Writer::Impl::metadata(const Account& account) const {
   m.roles = roles;
   m.tokenizer_name = options.tokenizer_name;
   m.tokenizer_sha256 = options.tokenizer_sha256;
-  if (options.plan.strategy == Strategy::kBestFit) m.window = detail::effective_window(options);
+  if (options.plan.strategy == Strategy::kBestFit) {
+    m.window = effective_window(options.window_tokens, options.plan.capacity);
+  }
   m.user = options.user;
   return m;
 }

@@ -10,10 +10,6 @@
 namespace tokpack::detail {
 namespace {
 
-constexpr std::uint64_t kDefaultWindow = std::uint64_t{64} << 20;
-constexpr std::uint64_t kPacksPerWindow = 256;
-constexpr std::uint64_t kTokensPerWindowSequence = 16;
-constexpr std::uint64_t kMostWindowSequences = 0x7fffffff;
 constexpr std::uint64_t kMostThreads = 4096;
 
 Error wrong(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
@@ -106,15 +102,6 @@ Result<void> check_writer_options(const WriterOptions& options) {
       return wrong("column " + quoted(column.name) + " is declared twice");
   }
   return {};
-}
-
-std::uint64_t effective_window(const WriterOptions& options) noexcept {
-  if (options.window_tokens != 0) return options.window_tokens;
-  return std::max(kDefaultWindow, kPacksPerWindow * options.plan.capacity);
-}
-
-std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept {
-  return std::clamp<std::uint64_t>(window_tokens / kTokensPerWindowSequence, 1, kMostWindowSequences);
 }
 
 bool starts_wide(const WriterOptions& options) noexcept {

@@ -15,11 +15,6 @@ Result<void> check_writer_options(const WriterOptions& options);
 /// Text for the metadata is UTF-8. `what` names it in the message.
 Result<void> check_text(const std::string& what, std::string_view text);
 
-/// Tokens of a window: the option, or its default.
-std::uint64_t effective_window(const WriterOptions& options) noexcept;
-/// Most sequences of a window.
-std::uint64_t window_sequences(std::uint64_t window_tokens) noexcept;
-
 /// True when the tokens are u32 whatever the ids: asked for, or the pad id needs it.
 bool starts_wide(const WriterOptions& options) noexcept;
 

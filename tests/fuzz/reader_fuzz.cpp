@@ -25,7 +25,8 @@ bool equal(const WidthSpan<N, W>& a, const WidthSpan<N, W>& b) {
   return a.is_wide() ? equal(a.wide(), b.wide()) : equal(a.narrow(), b.narrow());
 }
 
-void check_columns(const Reader& reader, const PackView& mapped, const PackView& read) {
+template <typename Read>
+void check_columns(const Reader& reader, const PackView& mapped, const Read& read) {
   for (std::size_t c = 0; c <= reader.columns(); ++c) {
     const auto a = mapped.column(c), b = read.column(c);
     TOKPACK_FUZZ_CHECK(a.ok() == b.ok());
@@ -47,7 +48,8 @@ void check_columns(const Reader& reader, const PackView& mapped, const PackView&
   }
 }
 
-void check_pack(const Reader& reader, const PackView& mapped, const PackView& read) {
+template <typename Read>
+void check_pack(const Reader& reader, const PackView& mapped, const Read& read) {
   const auto boundaries = mapped.cu_seqlens();
   TOKPACK_FUZZ_CHECK(boundaries.size() == mapped.sequences() + 1 && boundaries.front() == 0);
   for (std::size_t i = 1; i < boundaries.size(); ++i) TOKPACK_FUZZ_CHECK(boundaries[i] > boundaries[i - 1]);
@@ -80,8 +82,12 @@ void check_file(const std::string& bytes) {
     TOKPACK_FUZZ_CHECK(mapped.error().code == read.error().code);
     return;
   }
+  PackBuffer buffer;
   for (std::uint64_t p = 0; p <= mapped->packs(); ++p) {
     const auto a = mapped->pack(p), b = read->pack(p);
+    const auto borrowed = read->pack(p, buffer);
+    TOKPACK_FUZZ_CHECK(a.ok() == borrowed.ok());
+    if (a) check_pack(mapped.value(), a.value(), borrowed.value());
     TOKPACK_FUZZ_CHECK(a.ok() == b.ok());
     if (a) {
       check_pack(mapped.value(), a.value(), b.value());

@@ -45,6 +45,12 @@ Result<PackView> Reader::pack(std::uint64_t p) const try {
   return detail::out_of_memory("for a pack");
 }
 
+Result<PackRef> Reader::pack(std::uint64_t p, PackBuffer& buffer) const& try {
+  return state_->pack(p, buffer);
+} catch (const std::bad_alloc&) {
+  return detail::out_of_memory("for a pack");
+}
+
 Result<SequenceLocation> Reader::locate(std::uint64_t sequence) const try {
   const format::Header& header = state_->layout.header;
   if (sequence >= header.sequences) {

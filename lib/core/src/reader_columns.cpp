@@ -20,7 +20,7 @@ struct Rows {
 };
 
 /// Which rows of a column of this scope belong to the view's pack.
-Rows rows_of(Scope scope, const PackView& view) noexcept {
+Rows rows_of(Scope scope, const PackRef& view) noexcept {
   switch (scope) {
     case Scope::kPack:
       return {view.pack(), 1};
@@ -71,7 +71,7 @@ Result<void> check_ragged(const ReaderState& state, const SectionEntry& entry, R
 }  // namespace
 
 Result<ColumnView> ReaderState::column(const std::shared_ptr<const void>& owner, std::size_t index,
-                                       const PackView* view) const {
+                                       const PackRef* view) const {
   if (index >= layout.columns.size()) return no_such_column(*this, index, "");
   const format::ColumnInfo& info = layout.columns[index];
   const SectionEntry& entry = layout.sections[info.section];
@@ -116,6 +116,12 @@ Result<ColumnView> ReaderState::column(const std::shared_ptr<const void>& owner,
 }
 
 }  // namespace detail
+
+Result<ColumnView> PackRef::column(std::size_t index) const try {
+  return arrays_->state->column(nullptr, index, this);
+} catch (const std::bad_alloc&) {
+  return detail::out_of_memory("for a column");
+}
 
 Result<ColumnView> PackView::column(std::size_t index) const try {
   return arrays_->state->column(owner_, index, this);

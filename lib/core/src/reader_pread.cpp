@@ -1,4 +1,4 @@
-// pread mode: a view owns one buffer with all of its pack (columns are read when they are asked for).
+// pread mode: one buffer holds all of a pack (columns are read when they are asked for).
 #include <array>
 #include <memory>
 #include <utility>
@@ -13,13 +13,6 @@ using format::SectionEntry;
 using format::SectionKind;
 
 namespace {
-
-/// The file's state, the bytes of one pack and where they stand in the buffer.
-struct PackBuffer {
-  std::shared_ptr<const ReaderState> state;
-  std::unique_ptr<std::byte[]> bytes;
-  PackArrays arrays;
-};
 
 /// One slice to read: from `offset` in the file to `place` in the buffer.
 struct Slice {
@@ -67,8 +60,8 @@ class Slices {
 
 }  // namespace
 
-Result<PackView> ReaderState::read_pack(const std::shared_ptr<const ReaderState>& self,
-                                        std::uint64_t p) const {
+Result<PackRef> ReaderState::read_pack(std::uint64_t p, PackStorage& storage) const {
+  if (p >= layout.header.packs) return no_such_pack(p);
   const auto token_pair = offset_pair(SectionKind::kPackTokenOffsets, p);
   if (!token_pair) return token_pair.error();
   const auto sequence_pair = offset_pair(SectionKind::kPackSequenceOffsets, p);
@@ -98,17 +91,20 @@ Result<PackView> ReaderState::read_pack(const std::shared_ptr<const ReaderState>
       slices.add(SectionKind::kFirstTokenPositions, bounds.sequence_begin, sequences, 4);
   const std::size_t tail_slice = slices.add(SectionKind::kTailLabels, bounds.sequence_begin, sequences, 4);
 
-  auto pack = std::make_shared<PackBuffer>();
-  pack->state = self;
-  pack->bytes.reset(new std::byte[slices.size()]);  // not value-initialised: it is filled at once
-  const std::span<std::byte> buffer(pack->bytes.get(), slices.size());
+  if (storage.size < slices.size()) {
+    storage.size = 0;
+    storage.bytes.reset(new std::byte[slices.size()]);  // not value-initialised: it is filled at once
+    storage.size = slices.size();
+  }
+  const std::span<std::byte> buffer(storage.bytes.get(), slices.size());
   if (auto read = slices.read(buffer); !read) return read.error();
 
   const auto cu_seqlens = slices.view<std::int32_t>(buffer, cu_slice);
   if (const std::int64_t bad = format::check_cu_seqlens(cu_seqlens, tokens); bad >= 0) {
     return cu_seqlens_error(*this, bounds, p, cu_seqlens, static_cast<std::size_t>(bad));
   }
-  PackArrays& own = pack->arrays;
+  PackArrays& own = storage.arrays;
+  own = PackArrays{};
   own.tokens = token_bytes == 4 ? TokenSpan(slices.view<std::uint32_t>(buffer, token_slice))
                                 : TokenSpan(slices.view<std::uint16_t>(buffer, token_slice));
   own.cu_seqlens = cu_seqlens.data();
@@ -130,9 +126,8 @@ Result<PackView> ReaderState::read_pack(const std::shared_ptr<const ReaderState>
   own.label_kind = LabelKind{layout.header.label_kind};
   own.ignore_index = layout.header.ignore_index;
   own.state = this;
-  const PackArrays* where = &own;
-  return PackView(std::move(pack), where, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
-                  bounds.sequence_begin, static_cast<std::uint32_t>(sequences));
+  return PackRef(&own, p, bounds.token_begin, static_cast<std::uint32_t>(tokens), bounds.sequence_begin,
+                 static_cast<std::uint32_t>(sequences));
 }
 
 }  // namespace tokpack::detail

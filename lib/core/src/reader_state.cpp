@@ -16,12 +16,6 @@ using format::SectionKind;
 
 namespace {
 
-Error no_such_pack(const ReaderState& state, std::uint64_t p) {
-  return {Errc::kPackRange, Error::kNoOffset,
-          fmt::format("{}: there is no pack {}: the file has {} (numbered from 0)", quoted(state.path), p,
-                      state.layout.header.packs)};
-}
-
 /// All of a section as an array in the mapped file; empty without such a section.
 template <typename T>
 std::span<const T> whole(const ReaderState& state, SectionKind kind) noexcept {
@@ -47,6 +41,12 @@ Error bounds_error(const ReaderState& state, std::uint64_t p, Error error) {
   error.offset = entry->offset + p * sizeof(std::uint64_t);
   error.detail = fmt::format("{}: {}", quoted(state.path), error.detail);
   return error;
+}
+
+Error ReaderState::no_such_pack(std::uint64_t p) const {
+  return {Errc::kPackRange, Error::kNoOffset,
+          fmt::format("{}: there is no pack {}: the file has {} (numbered from 0)", quoted(path), p,
+                      layout.header.packs)};
 }
 
 Error cu_seqlens_error(const ReaderState& state, const PackBounds& bounds, std::uint64_t p,
@@ -77,13 +77,37 @@ void ReaderState::bind_arrays() noexcept {
   arrays.state = this;
 }
 
+namespace {
+
+/// A pack that was read, with all that its view needs.
+struct OwnedPack {
+  std::shared_ptr<const ReaderState> state;
+  PackStorage storage;
+};
+
+}  // namespace
+
 Result<PackView> ReaderState::pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const {
-  if (p >= layout.header.packs) return no_such_pack(*this, p);
-  return mapped() ? mapped_pack(self, p) : read_pack(self, p);
+  if (mapped()) {
+    auto pack = mapped_pack(p);
+    if (!pack) return std::move(pack).error();
+    return PackView(self, *pack);
+  }
+  auto owned = std::make_shared<OwnedPack>();
+  owned->state = self;
+  auto pack = read_pack(p, owned->storage);
+  if (!pack) return std::move(pack).error();
+  return PackView(std::move(owned), *pack);
 }
 
-Result<PackView> ReaderState::mapped_pack(const std::shared_ptr<const ReaderState>& self,
-                                          std::uint64_t p) const {
+Result<PackRef> ReaderState::pack(std::uint64_t p, PackBuffer& buffer) const {
+  if (mapped()) return mapped_pack(p);
+  if (buffer.storage_ == nullptr) buffer.storage_ = std::make_unique<PackStorage>();
+  return read_pack(p, *buffer.storage_);
+}
+
+Result<PackRef> ReaderState::mapped_pack(std::uint64_t p) const {
+  if (p >= layout.header.packs) return no_such_pack(p);
   auto checked = format::check_pack_bounds(layout.header, p, pack_token_offsets.subspan(p).first<2>(),
                                            pack_sequence_offsets.subspan(p).first<2>());
   if (!checked) return bounds_error(*this, p, std::move(checked).error());
@@ -95,8 +119,8 @@ Result<PackView> ReaderState::mapped_pack(const std::shared_ptr<const ReaderStat
   if (const std::int64_t bad = format::check_cu_seqlens(cu_seqlens, tokens); bad >= 0) {
     return cu_seqlens_error(*this, bounds, p, cu_seqlens, static_cast<std::size_t>(bad));
   }
-  return PackView(self, &arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens),
-                  bounds.sequence_begin, static_cast<std::uint32_t>(sequences));
+  return PackRef(&arrays, p, bounds.token_begin, static_cast<std::uint32_t>(tokens), bounds.sequence_begin,
+                 static_cast<std::uint32_t>(sequences));
 }
 
 Result<Reader::SectionBytes> ReaderState::part(const SectionEntry& entry, std::uint64_t offset,

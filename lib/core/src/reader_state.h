@@ -21,13 +21,13 @@ struct ReaderState {
 
   bool mapped() const noexcept { return mapping != nullptr; }
 
-  /// `self` is this state's owner: enable_shared_from_this would cost a locked instruction on every pack,
-  /// which keeps the processor from overlapping the cache misses of one pack with those of the next.
+  /// `self` owns this state.
   Result<PackView> pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const;
-  /// Column `index`: the rows of `view`'s pack, or all of it when `view` is null (scope file). `owner` keeps
-  /// this state alive.
+  Result<PackRef> pack(std::uint64_t p, PackBuffer& buffer) const;
+  /// Column `index`: the rows of `pack`, or all of it when `pack` is null (scope file). `owner` keeps this
+  /// state alive; null for a borrowed pack.
   Result<ColumnView> column(const std::shared_ptr<const void>& owner, std::size_t index,
-                            const PackView* view) const;
+                            const PackRef* pack) const;
   Result<Reader::SectionBytes> part(const format::SectionEntry& entry, std::uint64_t offset,
                                     std::uint64_t length) const;
   /// The pair [index], [index+1] of a section of u64. REQUIRES: both lie within it.
@@ -39,9 +39,9 @@ struct ReaderState {
   void bind_arrays() noexcept;
 
  private:
-  Result<PackView> mapped_pack(const std::shared_ptr<const ReaderState>& self, std::uint64_t p) const;
-  Result<PackView> read_pack(const std::shared_ptr<const ReaderState>& self,
-                             std::uint64_t p) const;  // reader_pread.cpp
+  Error no_such_pack(std::uint64_t p) const;
+  Result<PackRef> mapped_pack(std::uint64_t p) const;
+  Result<PackRef> read_pack(std::uint64_t p, PackStorage& storage) const;  // reader_pread.cpp
 };
 
 /// Opens and checks page 0. Errors of the parser come as they are, without the path. Throws std::bad_alloc.

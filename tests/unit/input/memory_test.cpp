@@ -1,40 +1,9 @@
-// What happens when there is no memory. This program's operator new can be made to fail.
+// What happens when there is no memory.
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <limits>
-#include <new>
-
+#include "heap_watch.h"
 #include "input_support.h"
 #include "temp_dir.h"
-
-namespace {
-
-constexpr long kAll = std::numeric_limits<long>::max();
-std::atomic<long> allowed{kAll};  // allocations of all threads until they fail, all of them
-
-void* allocate(std::size_t bytes) noexcept {
-  if (allowed.load() != kAll && allowed.fetch_sub(1) <= 0) return nullptr;
-  return std::malloc(bytes == 0 ? 1 : bytes);
-}
-
-void* allocate_or_throw(std::size_t bytes) {
-  void* const p = allocate(bytes);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate_or_throw(bytes); }
-void* operator new[](std::size_t bytes) { return allocate_or_throw(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
-void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 namespace tokpack::input::test {
 namespace {
@@ -61,9 +30,10 @@ template <typename Open>
 void check_every_failure(std::size_t samples, Open open) {
   for (long n = 0;; ++n) {
     CAPTURE(n);
-    allowed = n;
-    const auto counted = count_samples(open());
-    allowed = kAll;
+    const auto counted = [&] {
+      const tokpack::test::NoMemoryAfter limit(n);
+      return count_samples(open());
+    }();
     CHECK_FALSE(came_behind_error);
     if (counted.ok()) {
       CHECK(n > 0);
@@ -85,9 +55,7 @@ TEST_CASE("memory that runs out while JSON lines are read is an error, with any 
       const JsonlOptions options{
           .missing_labels = MissingLabels::kTrain, .threads = threads, .batch_bytes = batch_bytes};
       check_every_failure(3, [&] {
-        const long left = allowed.exchange(kAll);
-        JsonlOptions copy = options;  // the caller's own
-        allowed = left;
+        JsonlOptions copy = tokpack::test::without_limit([&] { return options; });  // the caller's own
         return open_jsonl_text(kText, "in.jsonl", make_jsonl_session(std::move(copy)));
       });
     }
@@ -100,18 +68,11 @@ TEST_CASE("memory that runs out while raw arrays are read is an error") {
   tokpack::test::write_file(path, std::string("\1\0\2\0\3\0\2\0", 8));
   tokpack::test::write_file(mask, std::string("\0\1\1\0", 4));
   tokpack::test::write_file(lengths, "3\n1\n");
-  check_every_failure(2, [&] {
-    const long left = allowed.exchange(kAll);
-    const RawOptions options{.type = ArrayType::kU16, .document_end = 2, .loss_mask_path = mask};
-    allowed = left;
-    return open_raw(path, options);
-  });
-  check_every_failure(2, [&] {
-    const long left = allowed.exchange(kAll);
-    const RawOptions options{.type = ArrayType::kU16, .lengths_path = lengths};
-    allowed = left;
-    return open_raw(path, options);
-  });
+  const RawOptions by_id{.type = ArrayType::kU16, .document_end = 2, .loss_mask_path = mask};
+  const RawOptions by_lengths{.type = ArrayType::kU16, .lengths_path = lengths};
+  for (const RawOptions* options : {&by_id, &by_lengths}) {
+    check_every_failure(2, [&] { return open_raw(path, *options); });
+  }
 }
 
 }  // namespace

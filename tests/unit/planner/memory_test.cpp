@@ -1,74 +1,24 @@
-// How much memory planning takes, and what happens when there is none. This program's operator new counts.
+// How much memory planning takes, and what happens when there is none.
 #include <doctest/doctest.h>
-#include <malloc.h>
 
-#include <cstdlib>
-#include <limits>
-#include <new>
-
+#include "heap_watch.h"
 #include "naive.h"
-
-namespace {
-
-struct Heap {
-  std::size_t now = 0, peak = 0;
-  std::size_t allowed = std::numeric_limits<std::size_t>::max();  // allocations until they fail, all of them
-} heap;
-
-void* allocate(std::size_t bytes) {
-  if (heap.allowed == 0) throw std::bad_alloc();
-  if (heap.allowed != std::numeric_limits<std::size_t>::max()) --heap.allowed;
-  void* p = std::malloc(bytes == 0 ? 1 : bytes);
-  if (p == nullptr) throw std::bad_alloc();
-  heap.now += malloc_usable_size(p);
-  heap.peak = std::max(heap.peak, heap.now);
-  return p;
-}
-
-void release(void* p) noexcept {
-  if (p == nullptr) return;
-  heap.now -= malloc_usable_size(p);
-  std::free(p);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate(bytes); }
-void* operator new[](std::size_t bytes) { return allocate(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  try {
-    return allocate(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* p) noexcept { release(p); }
-void operator delete[](void* p) noexcept { release(p); }
-void operator delete(void* p, std::size_t) noexcept { release(p); }
-void operator delete[](void* p, std::size_t) noexcept { release(p); }
 
 using namespace tokpack;
 using namespace tokpack::test;
 
 namespace {
 
-template <typename Work>
-double peak_bytes(Work work) {
-  const std::size_t before = heap.now;
-  heap.peak = heap.now;
-  work();
-  return static_cast<double>(heap.peak - before);
-}
-
 /// Lets 0, 1, 2... allocations succeed until the work does.
 template <typename Work>
 void check_every_failure(Work work) {
-  for (std::size_t allowed = 0;; ++allowed) {
-    heap.allowed = allowed;
-    const auto result = work();
-    heap.allowed = std::numeric_limits<std::size_t>::max();
+  for (long n = 0;; ++n) {
+    const auto result = [&] {
+      const NoMemoryAfter limit(n);
+      return work();
+    }();
     if (result.ok()) {
-      CHECK(allowed > 0);
+      CHECK(n > 0);
       return;
     }
     REQUIRE(result.error().code == Errc::kOutOfMemory);

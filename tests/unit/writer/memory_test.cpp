@@ -1,48 +1,8 @@
 // No memory, whenever it ends: an error, never an exception or the end of the process, and nothing left
-// behind. This program's operator new can be told to fail.
-#include <cstdlib>
-#include <new>
-
+// behind.
+#include "heap_watch.h"
 #include "model.h"
 #include "tokpack/core/reader.h"
-
-namespace {
-
-thread_local bool armed = false;
-thread_local long remaining = 0;  // allocations that still succeed
-
-void* allocate(std::size_t bytes) {
-  if (armed && remaining-- <= 0) throw std::bad_alloc();
-  void* p = std::malloc(bytes == 0 ? 1 : bytes);
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-// From the n-th on every allocation of this thread fails, those of handlers too.
-struct NoMemoryAfter {
-  explicit NoMemoryAfter(long n) {
-    remaining = n;
-    armed = true;
-  }
-  ~NoMemoryAfter() { armed = false; }
-  static bool was_needed() { return remaining < 0; }
-};
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate(bytes); }
-void* operator new[](std::size_t bytes) { return allocate(bytes); }
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  try {
-    return allocate(bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -64,7 +24,7 @@ TEST_CASE("a writer that runs out of memory says so, whenever it is, and leaves 
     std::vector<Errc> codes;
     codes.reserve(100);
     {
-      const NoMemoryAfter limit(n);
+      const NoMemoryHereAfter limit(n);
       try {
         auto writer = Writer::create(path, options);
         if (writer) {
@@ -86,7 +46,7 @@ TEST_CASE("a writer that runs out of memory says so, whenever it is, and leaves 
       } catch (const std::bad_alloc&) {
         threw = true;
       }
-      needed = NoMemoryAfter::was_needed();
+      needed = NoMemoryHereAfter::was_needed();
     }
     CAPTURE(n);
     CHECK(!threw);
@@ -110,7 +70,7 @@ TEST_CASE("a reader that runs out of memory says so") {
     for (; needed && n < 1000; ++n) {
       bool threw = false, wrong = false;
       {
-        const NoMemoryAfter limit(n);
+        const NoMemoryHereAfter limit(n);
         try {
           const auto reader = Reader::open(path, {.mode = mode});
           if (reader) {
@@ -125,7 +85,7 @@ TEST_CASE("a reader that runs out of memory says so") {
         } catch (const std::bad_alloc&) {
           threw = true;
         }
-        needed = NoMemoryAfter::was_needed();
+        needed = NoMemoryHereAfter::was_needed();
       }
       CAPTURE(n);
       CHECK(!threw);

@@ -1,9 +1,16 @@
 // Views of one pack, of one of its sequences and of its columns: spans over the file's own bytes.
 //
-// A view owns a share of what it looks at (the mapping; in pread mode a buffer of its own), so it outlives
-// its Reader and may be copied and used from any thread. The spans that it returns live as long as the view
-// or any copy of it, or as long as a copy of `owner()`; they cannot be taken from a temporary. Nothing is
-// copied, and nothing here can fail but column().
+// A PackView owns a share of what it looks at (the mapping; in pread mode a buffer of its own), so it
+// outlives its Reader and may be copied and used from any thread. The spans that it returns live as long as
+// the view or any copy of it, or as long as a copy of `owner()`.
+//
+// A PackRef is the same without the share, for loops over many packs: it and its spans must not outlive the
+// Reader (some copy of it) nor, in pread mode, the next use of the PackBuffer that it was made with. Counting
+// a share is a locked instruction, which keeps the processor from fetching one pack while it waits for
+// another.
+//
+// Spans cannot be taken from a temporary of either. Nothing is copied, and nothing here can fail but
+// column().
 //
 // Spec: Sections; Reading. Errors: column() alone: kColumnRange, kRaggedOffsets; pread: kIo, kFileChanged.
 //
@@ -72,7 +79,7 @@ struct ColumnView {
   std::uint64_t rows = 0;
   format::Bytes values;
   std::span<const std::uint64_t> offsets;  ///< rows + 1 entries, as stored (absolute), ragged only
-  std::shared_ptr<const void> owner;
+  std::shared_ptr<const void> owner;       ///< keeps the bytes alive; null for a PackRef's in mmap mode
 };
 
 namespace detail {
@@ -96,12 +103,36 @@ struct PackArrays {
   std::int32_t ignore_index = 0;
   const ReaderState* state = nullptr;  ///< kept alive by the view's owner
 };
+
+/// One pack that was read: what its arrays point into.
+struct PackStorage {
+  PackArrays arrays;
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+};
 }  // namespace detail
 
-class SequenceView;
+/// Where pread mode puts the pack that a PackRef looks at; mmap mode leaves it empty. Grows to the largest
+/// pack and is used again for the next. One for each thread, and for each PackRef that is looked at together.
+class PackBuffer {
+ public:
+  PackBuffer() = default;
 
-/// One pack.
-class PackView {
+ private:
+  friend struct detail::ReaderState;
+  std::unique_ptr<detail::PackStorage> storage_;
+};
+
+/// One sequence of a pack. Holds the pack's view (SequenceView: an owner) or reference (SequenceRef: none).
+template <typename Pack>
+class BasicSequence;
+class PackRef;
+class PackView;
+using SequenceRef = BasicSequence<PackRef>;
+using SequenceView = BasicSequence<PackView>;
+
+/// One pack, borrowed: see above for how long.
+class PackRef {
  public:
   std::uint64_t pack() const noexcept { return pack_; }
   std::uint64_t first_token() const noexcept {
@@ -161,23 +192,19 @@ class PackView {
   /// Trained targets of this pack, as stored.
   std::uint32_t targets() const noexcept { return arrays_->targets[pack_index()]; }
 
-  /// REQUIRES: index < sequences(). Shares this view's owner.
-  SequenceView sequence(std::size_t index) const;
+  /// REQUIRES: index < sequences(). Borrowed like this.
+  SequenceRef sequence(std::size_t index) const;
 
-  /// The rows of column `index` (0-based, file order); the whole column for scope file.
+  /// The rows of column `index` (0-based, file order); the whole column for scope file. In mmap mode borrowed
+  /// like this.
   Result<ColumnView> column(std::size_t index) const;
-
-  /// What keeps the bytes alive.
-  const std::shared_ptr<const void>& owner() const& noexcept { return owner_; }
-  const std::shared_ptr<const void>& owner() const&& = delete;
 
  private:
   friend struct detail::ReaderState;
-  PackView(std::shared_ptr<const void> owner, const detail::PackArrays* arrays, std::uint64_t pack,
-           std::uint64_t first_token, std::uint32_t tokens, std::uint64_t first_sequence,
-           std::uint32_t sequences) noexcept
-      : owner_(std::move(owner)),
-        arrays_(arrays),
+  friend class PackView;
+  PackRef(const detail::PackArrays* arrays, std::uint64_t pack, std::uint64_t first_token,
+          std::uint32_t tokens, std::uint64_t first_sequence, std::uint32_t sequences) noexcept
+      : arrays_(arrays),
         pack_(pack),
         first_token_(first_token),
         first_sequence_(first_sequence),
@@ -188,7 +215,6 @@ class PackView {
   std::size_t token_index() const noexcept { return first_token_ - arrays_->first_token; }
   std::size_t sequence_index() const noexcept { return first_sequence_ - arrays_->first_sequence; }
 
-  std::shared_ptr<const void> owner_;
   const detail::PackArrays* arrays_;
   std::uint64_t pack_;
   std::uint64_t first_token_;
@@ -197,15 +223,36 @@ class PackView {
   std::uint32_t sequences_;
 };
 
-/// One sequence of a pack. Holds the pack's view.
-class SequenceView {
+/// One pack, with a share of what keeps its bytes alive.
+class PackView : public PackRef {
  public:
-  SequenceView(PackView pack, std::size_t index) noexcept : pack_(std::move(pack)), index_(index) {
+  /// REQUIRES: index < sequences(). Shares this view's owner.
+  SequenceView sequence(std::size_t index) const;
+
+  /// The rows of column `index` (0-based, file order); the whole column for scope file. Shares the owner.
+  Result<ColumnView> column(std::size_t index) const;
+
+  /// What keeps the bytes alive.
+  const std::shared_ptr<const void>& owner() const& noexcept { return owner_; }
+  const std::shared_ptr<const void>& owner() const&& = delete;
+
+ private:
+  friend struct detail::ReaderState;
+  PackView(std::shared_ptr<const void> owner, const PackRef& pack) noexcept
+      : PackRef(pack), owner_(std::move(owner)) {}
+
+  std::shared_ptr<const void> owner_;
+};
+
+template <typename Pack>
+class BasicSequence {
+ public:
+  BasicSequence(Pack pack, std::size_t index) noexcept : pack_(std::move(pack)), index_(index) {
     begin_ = static_cast<std::size_t>(pack_.cu_seqlens()[index]);
     size_ = static_cast<std::size_t>(pack_.cu_seqlens()[index + 1]) - begin_;
   }
-  const PackView& pack() const& noexcept { return pack_; }
-  const PackView& pack() const&& = delete;
+  const Pack& pack() const& noexcept { return pack_; }
+  const Pack& pack() const&& = delete;
   std::size_t index_in_pack() const noexcept { return index_; }
   std::size_t first_token_in_pack() const noexcept { return begin_; }
   std::uint64_t number() const noexcept { return pack_.first_sequence() + index_; }  ///< in the file
@@ -225,12 +272,13 @@ class SequenceView {
   }
 
  private:
-  PackView pack_;
+  Pack pack_;
   std::size_t index_;
   std::size_t begin_;
   std::size_t size_;
 };
 
+inline SequenceRef PackRef::sequence(std::size_t index) const { return SequenceRef(*this, index); }
 inline SequenceView PackView::sequence(std::size_t index) const { return SequenceView(*this, index); }
 
 }  // namespace tokpack

@@ -2,7 +2,8 @@
 //
 // A Reader is a handle on shared, immutable state: copy it freely, use it from any number of threads. Every
 // view keeps the mapping (or, in pread mode, its own buffer) alive, so it outlives the Reader; the spans that
-// a view returns live as long as that view or any copy of it.
+// a view returns live as long as that view or any copy of it. `pack(p, buffer)` gives a reference instead,
+// which the Reader must outlive.
 //
 // Opening costs a constant number of system calls, whatever the size, and checks page 0 only. pack() checks
 // the boundaries of the pack it returns. Contents are checked by verify().
@@ -62,6 +63,10 @@ class Reader {
 
   /// O(1), no allocation in mmap mode. kPackRange, kPackTokenOffsets, kPackSequenceOffsets, kCuSeqlens.
   Result<PackView> pack(std::uint64_t p) const;
+  /// The same, borrowed from this Reader and, in pread mode, from `buffer`: nothing is counted, and nothing
+  /// allocated once the buffer has grown. For loops over many packs.
+  Result<PackRef> pack(std::uint64_t p, PackBuffer& buffer) const&;
+  Result<PackRef> pack(std::uint64_t p, PackBuffer& buffer) const&& = delete;
   /// Binary search over the pack offsets: which pack holds sequence j. kSequenceRange.
   Result<SequenceLocation> locate(std::uint64_t sequence) const;
   /// Sequence j of the file: locate() and pack() in one.

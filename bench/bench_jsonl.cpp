@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan_windows.h"
 #include "side_by_side.h"
 #include "tokpack/input/jsonl.h"
 
@@ -22,6 +23,7 @@ using tokpack::input::JsonlOptions;
 using tokpack::input::SampleBatch;
 
 constexpr std::size_t kTextBytes = 200'000'000;
+constexpr std::uint32_t kCapacity = 4096;
 
 [[noreturn]] void stop(const std::string& message) {
   std::fprintf(stderr, "bench_jsonl: %s\n", message.c_str());
@@ -76,7 +78,8 @@ std::uint64_t sum_with_simdjson(const std::string& text) {
   return sum;
 }
 
-std::uint64_t read_batches(tokpack::Result<std::unique_ptr<tokpack::input::Source>> source) {
+std::uint64_t read_batches(tokpack::Result<std::unique_ptr<tokpack::input::Source>> source,
+                           std::vector<std::uint32_t>* lengths = nullptr) {
   if (!source) stop(source.error().detail);
   std::uint64_t tokens = 0;
   while (true) {
@@ -84,6 +87,8 @@ std::uint64_t read_batches(tokpack::Result<std::unique_ptr<tokpack::input::Sourc
     if (!batch) stop(batch.error().detail);
     if (*batch == nullptr) return tokens;
     tokens += (*batch)->tokens.size();
+    if (lengths != nullptr)
+      lengths->insert(lengths->end(), (*batch)->lengths.begin(), (*batch)->lengths.end());
   }
 }
 
@@ -93,7 +98,7 @@ std::uint64_t pack_file(tokpack::Result<std::unique_ptr<tokpack::input::Source>>
                         const std::string& output) {
   if (!source) stop(source.error().detail);
   tokpack::WriterOptions options;
-  options.plan.capacity = 4096;
+  options.plan.capacity = kCapacity;
   options.overlong = tokpack::Overlong::kSplit;
   options.force = true;
   options.sync = false;
@@ -170,7 +175,16 @@ int main(int argc, char** argv) {
     sink = pack_file(tokpack::input::open_jsonl_text(text, "memory", tokpack::input::make_jsonl_session({})),
                      output);
   });
-  results.push_back(end_to_end.measure());
+  std::vector<std::uint32_t> lengths;
+  read_batches(tokpack::input::open_jsonl_text(text, "memory", tokpack::input::make_jsonl_session({})),
+               &lengths);
+  end_to_end.contender("planning alone", [&] { sink = tokpack::bench::plan_windows(lengths, kCapacity); });
+  nlohmann::json measured = end_to_end.measure();
+  const double share =
+      measured["contenders"][3]["min_s"].get<double>() / measured["contenders"][1]["min_s"].get<double>();
+  measured["planning_share"] = share;
+  std::printf("planning is %.2f %% of the time from file to file\n", share * 100);
+  results.push_back(measured);
   std::filesystem::remove(output);
   std::filesystem::remove(copy);
 

@@ -3,7 +3,8 @@
 //   bench_write [--tokens N] [--mean N] [--folder PATH] [--sync] [--rounds N] [--json OUT]
 //
 // Default: 500 Mi tokens (1 GB) of u16 with a loss mask, samples of mean 500, capacity 4096, to /dev/shm,
-// without fsync. Contenders: plain write() in calls of 1 MiB, the writer with one thread and with two.
+// without fsync. Contenders: plain write() in calls of 1 MiB, the writer with one thread and with two, and
+// planning the same lengths alone.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <random>
 #include <string>
 
+#include "plan_windows.h"
 #include "side_by_side.h"
 #include "tokpack/core/writer.h"
 
@@ -136,9 +138,15 @@ int main(int argc, char** argv) {
   run.contender("write()", [&] { plain_write(path, data, settings.sync); });
   run.contender("writer, 1 thread", [&] { pack(path, data, 1, settings.sync); });
   run.contender("writer, 2 threads", [&] { pack(path, data, 2, settings.sync); });
+  volatile std::size_t sink = 0;
+  run.contender("planning alone", [&] { sink = bench::plan_windows(data.lengths, 4096); });
   nlohmann::json out = run.measure();
   const double base = out["contenders"][0]["min_s"];
+  const double planning = out["contenders"][3]["min_s"], whole = out["contenders"][1]["min_s"];
+  out["planning_share_of_one_thread"] = planning / whole;
+  std::printf("planning is %.1f %% of the writer's time with one thread\n", planning / whole * 100);
   for (auto& contender : out["contenders"]) {
+    if (contender["name"] == "planning alone") continue;
     contender["speed_of_write"] = base / contender["min_s"].get<double>();
     std::printf("%-28s %.3f x the speed of write()\n", contender["name"].get<std::string>().c_str(),
                 contender["speed_of_write"].get<double>());

@@ -27,6 +27,23 @@ Result<void> BlockStream::flush_block() {
   return {};
 }
 
+Result<std::size_t> BlockStream::reserve_blocks(std::size_t count) {
+  if (filled_ != 0) {
+    if (auto ok = flush_block(); !ok) return ok.error();
+  }
+  if (auto target = file(); !target) return target.error();
+  const std::size_t first = checksums_.size();
+  checksums_.resize(first + count);
+  flushed_ += std::uint64_t{count} * kBlock;
+  return first;
+}
+
+Result<void> BlockStream::write_block(std::size_t number, format::Bytes block) {
+  checksums_[number] = format::xxh3_64(block);
+  return write_all(in_place_ ? output_->descriptor() : spool_.number(), output_->path(),
+                   base_ + std::uint64_t{number} * kBlock, block);
+}
+
 Result<void> BlockStream::append_across(const std::byte* bytes, std::size_t size) {
   while (size > 0) {
     if (filled_ == kBlock) {

@@ -60,6 +60,15 @@ class BlockStream {
 
   std::uint64_t size() const noexcept { return flushed_ + filled_; }
 
+  /// Bytes until the current block is full.
+  std::size_t room_in_block() const noexcept { return kBlock - filled_; }
+  /// Makes room for `count` whole blocks, which write_block() fills in any order and from any thread, each
+  /// once, before finish(). Returns the number of the first. REQUIRES: the current block is full or empty.
+  Result<std::size_t> reserve_blocks(std::size_t count);
+  /// REQUIRES: a reserved block, and all of it. Threads: other blocks may be written, and bytes appended, at
+  /// the same time.
+  Result<void> write_block(std::size_t number, format::Bytes block);
+
   /// Copies back what was appended. REQUIRES: offset + out.size() <= size().
   Result<void> read(std::uint64_t offset, std::span<std::byte> out) const;
 

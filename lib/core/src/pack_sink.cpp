@@ -7,21 +7,12 @@
 namespace tokpack::detail {
 namespace {
 
-// Sequences of a pack stand anywhere in the window; asking for the next ones early hides the way to memory.
-constexpr std::size_t kAhead = 4;
-constexpr std::size_t kLinesAhead = 8;
-constexpr std::size_t kLine = 64;
-
 void prefetch(const WindowPair& sequences, const Fragment& fragment) noexcept {
   const WindowPair::Place place = sequences.at(fragment.sample);
   const std::uint64_t first = place.start + fragment.first_token;
   const void* ids = place.window->wide ? static_cast<const void*>(place.window->tokens32.data() + first)
                                        : static_cast<const void*>(place.window->tokens16.data() + first);
-  const char* from = static_cast<const char*>(ids);
-  const std::size_t bytes = std::size_t{fragment.length} * (place.window->wide ? 4 : 2);
-  for (std::size_t line = 0; line < kLinesAhead && line * kLine < bytes; ++line) {
-    __builtin_prefetch(from + line * kLine);
-  }
+  prefetch_bytes(ids, std::size_t{fragment.length} * (place.window->wide ? 4 : 2));
 }
 
 }  // namespace
@@ -101,14 +92,19 @@ Result<void> PackSink::write_columns(const WindowPair::Place& place, const Fragm
   return {};
 }
 
-// Everything of one sequence but its boundary. Returns its training targets.
+// Everything of one sequence but its boundary and, where others write them, its tokens and explicit labels.
+// Returns its training targets.
+template <bool kTokenArrays>
 Result<std::uint32_t> PackSink::write_sequence(const WindowPair::Place& place, const Fragment& fragment) {
   const Window& window = *place.window;
   const std::uint64_t first = place.start + fragment.first_token;
   const std::uint32_t length = fragment.length;
-  Result<void> ok = wide_ ? tokens_.append_values(window.tokens32.data() + first, length)
-                          : tokens_.append_values(window.tokens16.data() + first, length);
-  if (!ok) return ok.error();
+  Result<void> ok;
+  if constexpr (kTokenArrays) {
+    ok = wide_ ? tokens_.append_values(window.tokens32.data() + first, length)
+               : tokens_.append_values(window.tokens16.data() + first, length);
+    if (!ok) return ok.error();
+  }
 
   // A target is a label other than ignore_index at index 1 or later. Where ignore_index may be a token id,
   // a trained token can read as ignored, so each is looked at.
@@ -119,7 +115,9 @@ Result<std::uint32_t> PackSink::write_sequence(const WindowPair::Place& place, c
     targets = length - 1;
   } else {
     const std::int32_t* labels = window.labels.data() + first;
-    if (ok = labels_.append_values(labels, length); !ok) return ok.error();
+    if constexpr (kTokenArrays) {
+      if (ok = labels_.append_values(labels, length); !ok) return ok.error();
+    }
     for (std::uint32_t i = 1; i < length; ++i) targets += labels[i] != ignore_index_ ? 1 : 0;
   }
   if (ignore_index_ >= 0 && label_kind_ != LabelKind::kExplicit) {
@@ -166,19 +164,41 @@ Result<std::uint32_t> PackSink::write_sequence(const WindowPair::Place& place, c
   return targets;
 }
 
-Result<void> PackSink::write_pack(const WindowPair& sequences, std::span<const Fragment> pack) {
+Result<void> PackSink::share_token_arrays(const WindowPair& sequences, const FragmentList& packs,
+                                          SharedBlocks& blocks) {
+  const auto array = [&](BlockStream& stream, const auto& carried, const auto& fresh) {
+    return blocks.prepare({&stream, std::as_bytes(carried.span()).data(), std::as_bytes(fresh.span()).data(),
+                           sizeof carried[0]},
+                          sequences, packs);
+  };
+  const Window& carried = *sequences.carried;
+  const Window& fresh = *sequences.fresh;
+  auto ok = wide_ ? array(tokens_, carried.tokens32, fresh.tokens32)
+                  : array(tokens_, carried.tokens16, fresh.tokens16);
+  if (!ok || label_kind_ != LabelKind::kExplicit) return ok;
+  return array(labels_, carried.labels, fresh.labels);
+}
+
+template <bool kTokenArrays>
+Result<void> PackSink::append_pack(const WindowPair& sequences, const FragmentList& pack) {
   if (auto ok = start(); !ok) return ok;
   if (auto ok = cu_seqlens_.append_value(std::int32_t{0}); !ok) return ok;
   pack_bits_.clear();
   std::int32_t tokens = 0;
   std::uint32_t targets = 0;
-  for (std::size_t i = 0; i < pack.size() && i < kAhead; ++i) prefetch(sequences, pack[i]);
-  for (std::size_t i = 0; i < pack.size(); ++i) {
-    if (i + kAhead < pack.size()) prefetch(sequences, pack[i + kAhead]);
-    const auto written = write_sequence(sequences.at(pack[i].sample), pack[i]);
+  const std::size_t size = pack.size();
+  if constexpr (kTokenArrays) {
+    for (std::size_t i = 0; i < size && i < kFragmentsAhead; ++i) prefetch(sequences, pack[i]);
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if constexpr (kTokenArrays) {
+      if (i + kFragmentsAhead < size) prefetch(sequences, pack[i + kFragmentsAhead]);
+    }
+    const Fragment fragment = pack[i];
+    const auto written = write_sequence<kTokenArrays>(sequences.at(fragment.sample), fragment);
     if (!written) return written.error();
     targets += *written;
-    tokens += static_cast<std::int32_t>(pack[i].length);
+    tokens += static_cast<std::int32_t>(fragment.length);
     if (auto ok = cu_seqlens_.append_value(tokens); !ok) return ok;
   }
   const std::uint64_t first = counts_.tokens;
@@ -191,11 +211,13 @@ Result<void> PackSink::write_pack(const WindowPair& sequences, std::span<const F
   }
   ++counts_.packs;
   counts_.targets += targets;
-  counts_.most_sequences_in_pack =
-      std::max(counts_.most_sequences_in_pack, static_cast<std::uint32_t>(pack.size()));
+  counts_.most_sequences_in_pack = std::max(counts_.most_sequences_in_pack, static_cast<std::uint32_t>(size));
   if (auto ok = pack_token_offsets_.append_value(counts_.tokens); !ok) return ok;
   if (auto ok = pack_sequence_offsets_.append_value(counts_.sequences); !ok) return ok;
   return targets_.append_value(targets);
 }
+
+template Result<void> PackSink::append_pack<true>(const WindowPair&, const FragmentList&);
+template Result<void> PackSink::append_pack<false>(const WindowPair&, const FragmentList&);
 
 }  // namespace tokpack::detail

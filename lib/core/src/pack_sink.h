@@ -13,27 +13,10 @@
 #include <vector>
 
 #include "block_stream.h"
-#include "tokpack/core/planner.h"
-#include "window.h"
+#include "planned_packs.h"
+#include "shared_blocks.h"
 
 namespace tokpack::detail {
-
-/// The sequences of a window with those carried into it in front: sequence i is one of either.
-struct WindowPair {
-  const Window* carried = nullptr;
-  const Window* fresh = nullptr;
-  std::span<const std::uint64_t> starts;  ///< first token of sequence i within its window
-
-  struct Place {
-    const Window* window;
-    std::size_t index;
-    std::uint64_t start;
-  };
-  Place at(std::size_t i) const noexcept {
-    const std::size_t n = carried->sequences();
-    return i < n ? Place{carried, i, starts[i]} : Place{fresh, i - n, starts[i]};
-  }
-};
 
 /// What is written of a section besides its bytes.
 struct SinkCounts {
@@ -48,7 +31,17 @@ class PackSink {
   PackSink(const OutputFile& output, std::uint64_t tokens_offset, const WriterOptions& options);
 
   /// Appends one pack. REQUIRES: both windows of the pair have the sink's width and label kind.
-  Result<void> write_pack(const WindowPair& sequences, std::span<const Fragment> pack);
+  Result<void> write_pack(const WindowPair& sequences, const FragmentList& pack) {
+    return append_pack<true>(sequences, pack);
+  }
+  /// Appends all of a pack but its tokens and explicit labels.
+  Result<void> write_pack_facts(const WindowPair& sequences, const FragmentList& pack) {
+    return append_pack<false>(sequences, pack);
+  }
+  /// The tokens and explicit labels of packs, for `blocks` to write. REQUIRES: as write_pack;
+  /// write_pack_facts is called for the same packs.
+  Result<void> share_token_arrays(const WindowPair& sequences, const FragmentList& packs,
+                                  SharedBlocks& blocks);
 
   bool wide() const noexcept { return wide_; }
   LabelKind label_kind() const noexcept { return label_kind_; }
@@ -82,6 +75,9 @@ class PackSink {
   Result<void> start();
 
  private:
+  template <bool kTokenArrays>
+  Result<void> append_pack(const WindowPair& sequences, const FragmentList& pack);
+  template <bool kTokenArrays>
   Result<std::uint32_t> write_sequence(const WindowPair::Place& place, const Fragment& fragment);
   Result<void> write_columns(const WindowPair::Place& place, const Fragment& fragment);
   Result<void> write_source(std::uint64_t source);

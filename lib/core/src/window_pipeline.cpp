@@ -60,12 +60,24 @@ Result<Window*> WindowPipeline::window_for(std::uint64_t tokens, std::uint64_t s
   return &windows_[filling_];
 }
 
-Result<void> WindowPipeline::write(Window& window, bool last) {
-  return writer_.write(window, last, [this](Carry carry) {
-    const std::lock_guard lock(mutex_);
-    carry_ = carry;
-    changed_.notify_all();
-  });
+Result<void> WindowPipeline::write(Window& window, bool last) { return writer_.write(window, last, *this); }
+
+void WindowPipeline::planned(Carry carry) {
+  const std::lock_guard lock(mutex_);
+  carry_ = carry;
+  changed_.notify_all();
+}
+
+void WindowPipeline::offer(SharedBlocks& blocks) {
+  const std::lock_guard lock(mutex_);
+  offered_ = &blocks;
+  changed_.notify_all();
+}
+
+void WindowPipeline::withdraw() noexcept {
+  std::unique_lock lock(mutex_);
+  offered_ = nullptr;
+  changed_.wait(lock, [this] { return !helping_; });
 }
 
 Result<void> WindowPipeline::close(bool last) {
@@ -87,7 +99,18 @@ Result<void> WindowPipeline::close(bool last) {
 
 Result<void> WindowPipeline::wait_until_idle() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return job_ == nullptr; });
+  while (true) {
+    changed_.wait(lock, [this] { return job_ == nullptr || offered_ != nullptr; });
+    if (job_ == nullptr) break;
+    SharedBlocks& blocks = *offered_;
+    helping_ = true;
+    lock.unlock();
+    const bool more = blocks.write_one(scratch_);
+    lock.lock();
+    helping_ = false;
+    if (!more) offered_ = nullptr;
+    changed_.notify_all();
+  }
   if (error_) return copied(*error_);
   return {};
 }

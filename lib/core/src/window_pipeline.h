@@ -1,5 +1,5 @@
 // Hands full windows to the window writer: at once with one thread; with more, a worker writes one window
-// while the next is filled.
+// while the next is filled, and a caller who would wait for it writes blocks as well.
 //
 // Where a window ends depends on the samples alone: it holds W tokens and W / 16 sequences at most, carried
 // ones included, and at least one unit (a sample, or a group). While the worker still plans, the carry is not
@@ -19,10 +19,10 @@
 
 namespace tokpack::detail {
 
-class WindowPipeline {
+class WindowPipeline : private WindowWatcher {
  public:
   WindowPipeline(PackSink& sink, const WriterOptions& options);
-  ~WindowPipeline();
+  ~WindowPipeline() override;
   WindowPipeline(const WindowPipeline&) = delete;
   WindowPipeline& operator=(const WindowPipeline&) = delete;
 
@@ -42,6 +42,11 @@ class WindowPipeline {
   Result<void> wait_until_idle();
   void work() noexcept;
 
+  void planned(Carry carry) override;
+  bool can_help() const noexcept override { return worker_.joinable(); }
+  void offer(SharedBlocks& blocks) override;
+  void withdraw() noexcept override;
+
   WindowWriter writer_;
   std::uint64_t window_tokens_, window_sequences_;
   std::uint32_t capacity_;
@@ -58,7 +63,11 @@ class WindowPipeline {
   Window* job_ = nullptr;
   bool job_is_last_ = false, stop_ = false;
   std::optional<Error> error_;
+  SharedBlocks* offered_ = nullptr;
+  bool helping_ = false;  // the caller writes a block
   std::thread worker_;
+
+  GrowArray<std::byte> scratch_;  // the caller's
 };
 
 }  // namespace tokpack::detail

@@ -35,30 +35,20 @@ WindowWriter::WindowWriter(PackSink& sink, const WriterOptions& options)
       carried_(options.columns),
       next_(options.columns) {}
 
-std::span<const Fragment> WindowWriter::pack(const Packs& packs, std::size_t p) {
-  const std::size_t first = packs.first[p], last = packs.first[p + 1];
-  if (plan_options_.strategy == Strategy::kConcat)
-    return std::span(packs.fragments).subspan(first, last - first);
-  scratch_.clear();
-  for (std::size_t k = first; k < last; ++k) {
-    scratch_.push_back({packs.order[k], 0, lengths_[packs.order[k]]});
-  }
-  return scratch_;
-}
-
-Result<WindowWriter::Packs> WindowWriter::plan(const WindowPair& pair) {
+Result<PlannedPacks> WindowWriter::plan(const WindowPair& pair) {
   if (plan_options_.strategy == Strategy::kConcat) {
     auto planned = plan_concat(lengths_, plan_options_);
     if (!planned) return planned.error();
-    return Packs{{}, std::move(planned->fragments), std::move(planned->first)};
+    return PlannedPacks{{}, std::move(planned->fragments), std::move(planned->first)};
   }
   auto planned = groups_ ? plan_groups(lengths_, group_starts(*pair.carried, *pair.fresh), plan_options_)
                          : plan_packs(lengths_, plan_options_);
   if (!planned) return planned.error();
-  return Packs{std::move(planned->order), {}, std::move(planned->first)};
+  return PlannedPacks{std::move(planned->order), {}, std::move(planned->first)};
 }
 
-std::vector<std::uint32_t> WindowWriter::choose_carried(const WindowPair& pair, const Packs& packs) const {
+std::vector<std::uint32_t> WindowWriter::choose_carried(const WindowPair& pair,
+                                                        const PlannedPacks& packs) const {
   if (packs.count() == 0) return {};
   if (plan_options_.strategy != Strategy::kBestFit) return {static_cast<std::uint32_t>(packs.count() - 1)};
   std::vector<PackFill> fills(packs.count());
@@ -75,7 +65,7 @@ std::vector<std::uint32_t> WindowWriter::choose_carried(const WindowPair& pair, 
   return choose_dissolved(fills, plan_options_.capacity, pair.carried->tokens + pair.fresh->tokens);
 }
 
-Carry WindowWriter::extract(const WindowPair& pair, const Packs& packs,
+Carry WindowWriter::extract(const WindowPair& pair, const PlannedPacks& packs,
                             std::span<const std::uint32_t> carried) {
   next_.clear();
   next_.match(*pair.fresh, ignore_index_);
@@ -107,7 +97,36 @@ Carry WindowWriter::extract(const WindowPair& pair, const Packs& packs,
   return {next_.tokens, next_.sequences()};
 }
 
-Result<void> WindowWriter::write(Window& fresh, bool last, const std::function<void(Carry)>& on_carry) {
+Result<void> WindowWriter::write_packs(const WindowPair& pair, const PlannedPacks& packs) {
+  for (std::size_t p = 0; p < packs.count(); ++p) {
+    if (auto ok = sink_->write_pack(pair, packs.pack(p, lengths_)); !ok) return ok;
+  }
+  return {};
+}
+
+Result<void> WindowWriter::write_shared(const WindowPair& pair, const PlannedPacks& packs,
+                                        WindowWatcher& watcher) {
+  blocks_.clear();
+  if (auto ok = sink_->share_token_arrays(pair, packs.all(lengths_), blocks_); !ok) return ok;
+  struct Offer {
+    WindowWatcher& watcher;
+    Offer(WindowWatcher& w, SharedBlocks& blocks) : watcher(w) { watcher.offer(blocks); }
+    ~Offer() { watcher.withdraw(); }  // also when something fails: the window must outlive the helper's block
+    Offer(const Offer&) = delete;
+    Offer& operator=(const Offer&) = delete;
+  };
+  {
+    const Offer offer(watcher, blocks_);
+    for (std::size_t p = 0; p < packs.count(); ++p) {
+      if (auto ok = sink_->write_pack_facts(pair, packs.pack(p, lengths_)); !ok) return ok;
+    }
+    while (blocks_.write_one(scratch_)) {
+    }
+  }
+  return blocks_.result();
+}
+
+Result<void> WindowWriter::write(Window& fresh, bool last, WindowWatcher& watcher) {
   if (fresh.empty()) {
     fresh.wide = carried_.wide;
     fresh.label_kind = carried_.label_kind;
@@ -136,7 +155,7 @@ Result<void> WindowWriter::write(Window& fresh, bool last, const std::function<v
   if (!packs) return packs.error();
 
   const std::vector<std::uint32_t> kept = last ? std::vector<std::uint32_t>{} : choose_carried(pair, *packs);
-  on_carry(extract(pair, *packs, kept));
+  watcher.planned(extract(pair, *packs, kept));
 
   if (plan_options_.strategy == Strategy::kConcat) {
     // A sample is cut where two of its fragments follow each other.
@@ -148,13 +167,9 @@ Result<void> WindowWriter::write(Window& fresh, bool last, const std::function<v
       ++samples_split_;
     }
   }
-  for (std::size_t p = 0, k = 0; p < packs->count(); ++p) {
-    if (k < kept.size() && kept[k] == p) {
-      ++k;
-      continue;
-    }
-    if (auto ok = sink_->write_pack(pair, pack(*packs, p)); !ok) return ok;
-  }
+  packs->remove(kept);
+  auto written = watcher.can_help() ? write_shared(pair, *packs, watcher) : write_packs(pair, *packs);
+  if (!written) return written;
   std::swap(carried_, next_);
   next_.clear();
   fresh.clear();

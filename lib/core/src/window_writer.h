@@ -3,18 +3,19 @@
 // Best-fit dissolves under-filled packs into the next window (carry_over.h). Next-fit and concat keep their
 // last pack open, so that their files do not depend on where windows end.
 //
-// Errors: kIo and the planner's. Throws std::bad_alloc. Threads: one at a time; `on_carry` is called from the
-// calling thread, between planning and writing.
+// With help at hand, the arrays that grow with the tokens are written as blocks by whoever is free.
+//
+// Errors: kIo and the planner's. Throws std::bad_alloc. Threads: one at a time; the watcher is called from
+// it.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
 #include "pack_sink.h"
-#include "tokpack/core/planner.h"
-#include "window.h"
+#include "planned_packs.h"
+#include "shared_blocks.h"
 
 namespace tokpack::detail {
 
@@ -23,28 +24,36 @@ struct Carry {
   std::uint64_t tokens = 0, sequences = 0;
 };
 
+/// Learns how far a window is, from the thread that writes it.
+class WindowWatcher {
+ public:
+  virtual ~WindowWatcher() = default;
+  /// The plan stands, and nothing is written yet.
+  virtual void planned(Carry carry) = 0;
+  /// Whether another thread may help: then blocks are offered, and withdrawn once all are begun.
+  virtual bool can_help() const noexcept = 0;
+  virtual void offer(SharedBlocks& blocks) = 0;
+  /// Returns when no other thread writes a block any more.
+  virtual void withdraw() noexcept = 0;
+};
+
 class WindowWriter {
  public:
   WindowWriter(PackSink& sink, const WriterOptions& options);
 
-  /// Plans and writes `fresh` behind what was carried; `last` carries nothing. `on_carry` learns the carry
-  /// before anything is written.
-  Result<void> write(Window& fresh, bool last, const std::function<void(Carry)>& on_carry);
+  /// Plans and writes `fresh` behind what was carried; `last` carries nothing.
+  Result<void> write(Window& fresh, bool last, WindowWatcher& watcher);
 
   std::uint64_t samples_split() const noexcept { return samples_split_; }  ///< by concat
 
  private:
-  struct Packs {
-    std::vector<std::uint32_t> order;  ///< best-fit and next-fit
-    std::vector<Fragment> fragments;   ///< concat
-    std::vector<std::uint32_t> first;
-    std::size_t count() const noexcept { return first.size() - 1; }
-  };
-  Result<Packs> plan(const WindowPair& pair);
+  Result<PlannedPacks> plan(const WindowPair& pair);
   /// Numbers of the packs that are not written now, ascending.
-  std::vector<std::uint32_t> choose_carried(const WindowPair& pair, const Packs& packs) const;
-  Carry extract(const WindowPair& pair, const Packs& packs, std::span<const std::uint32_t> carried);
-  std::span<const Fragment> pack(const Packs& packs, std::size_t p);
+  std::vector<std::uint32_t> choose_carried(const WindowPair& pair, const PlannedPacks& packs) const;
+  Carry extract(const WindowPair& pair, const PlannedPacks& packs, std::span<const std::uint32_t> carried);
+  Result<void> write_packs(const WindowPair& pair, const PlannedPacks& packs);
+  /// The same with help.
+  Result<void> write_shared(const WindowPair& pair, const PlannedPacks& packs, WindowWatcher& watcher);
 
   PackSink* sink_;
   PlanOptions plan_options_;
@@ -54,7 +63,8 @@ class WindowWriter {
   std::uint64_t samples_split_ = 0;
   std::vector<std::uint32_t> lengths_;
   GrowArray<std::uint64_t> starts_;
-  std::vector<Fragment> scratch_;
+  SharedBlocks blocks_;
+  GrowArray<std::byte> scratch_;
 };
 
 }  // namespace tokpack::detail

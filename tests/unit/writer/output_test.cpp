@@ -159,6 +159,40 @@ TEST_CASE("an error of the worker stops the writer at the next full window") {
   CHECK(entries(folder.path()) == 0);
 }
 
+TEST_CASE("threads that share a window's blocks: one that cannot be written stops the writer") {
+  static std::atomic<int> countdown{0};
+  auto calls = detail::real_system_calls();
+  calls.write_at = [](int file, const void* bytes, std::size_t size, off_t offset) -> ssize_t {
+    if (size == format::kBlockBytes && countdown.fetch_sub(1) == 1) return errno = ENOSPC, -1;
+    return detail::real_system_calls().write_at(file, bytes, size, offset);
+  };
+  const UseCalls use(calls);
+  const std::vector<std::uint16_t> tokens(1 << 16, 7);
+  const std::vector<std::uint32_t> lengths(1 << 10, 64);
+  constexpr int kBlocks = 6;  // 3 Mi tokens of 2 bytes
+  for (int failing = 1; failing <= kBlocks + 1; ++failing) {
+    CAPTURE(failing);
+    const TempDir folder;
+    countdown = failing;
+    auto writer =
+        Writer::create(folder.file("out.tpk"),
+                       {.plan = {.capacity = 64}, .window_tokens = 3 << 20, .threads = 2, .sync = false});
+    REQUIRE(writer.ok());
+    for (int i = 0; i < 48; ++i) {
+      REQUIRE(writer->add_batch({.tokens = TokenInput(std::span(tokens)), .lengths = lengths}).ok());
+    }
+    const auto done = std::move(*writer).finish();
+    if (failing > kBlocks) {
+      CHECK(done.ok());
+      continue;
+    }
+    REQUIRE(!done.ok());
+    CHECK(done.error().code == Errc::kIo);
+    CHECK(done.error().detail.find("No space left") != std::string::npos);
+    CHECK(entries(folder.path()) == 0);
+  }
+}
+
 TEST_CASE("a file-size limit at any point gives a clear error and leaves nothing, the old output intact") {
   const Case c = [] {
     Case made = large_case();

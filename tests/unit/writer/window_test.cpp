@@ -105,3 +105,49 @@ TEST_CASE("a window ends at the sixteenth part of its tokens in sequences") {
   check_packed(c, packed);
   CHECK(NaiveFile(packed.image).n_packs == 16);
 }
+
+namespace {
+
+/// 3 Mi tokens in windows of 1 Mi: several blocks of tokens and of labels each, one stretched over two
+/// windows. From the middle on ids need u32, and later labels are explicit.
+std::string pack_blocks(Strategy strategy, unsigned threads, const std::string& path) {
+  WriterOptions options{.plan = {.capacity = 2048, .strategy = strategy},
+                        .overlong = Overlong::kSplit,
+                        .window_tokens = 1 << 20,
+                        .threads = threads,
+                        .force = true,
+                        .sync = false};
+  auto writer = Writer::create(path, options);
+  REQUIRE(writer.ok());
+  std::mt19937 random(11);
+  for (int batch = 0; batch < 96; ++batch) {
+    std::vector<std::uint32_t> lengths(64), ids;
+    std::vector<std::int32_t> labels;
+    for (std::uint32_t& length : lengths) {
+      length = 1 + static_cast<std::uint32_t>(random() % 1023);
+      for (std::uint32_t i = 0; i < length; ++i) {
+        ids.push_back(static_cast<std::uint32_t>(random() % (batch < 50 ? 60'000u : 70'000u)));
+        const auto own = static_cast<std::int32_t>(ids.back());
+        labels.push_back(random() % 3 == 0 ? -100 : batch < 70 ? own : own / 2);
+      }
+    }
+    const auto ok = writer->add_batch(
+        {.tokens = TokenInput(std::span<const std::uint32_t>(ids)), .lengths = lengths, .labels = labels});
+    REQUIRE(ok.ok());
+  }
+  const auto done = std::move(*writer).finish();
+  REQUIRE(done.ok());
+  CHECK(done->tokens > 3'000'000);
+  return read_file(path);
+}
+
+}  // namespace
+
+TEST_CASE("threads that share the blocks of a window write what one thread writes") {
+  const TempDir folder;
+  for (const Strategy strategy : {Strategy::kBestFit, Strategy::kNextFit, Strategy::kConcat}) {
+    const std::string one = pack_blocks(strategy, 1, folder.file("one.tpk"));
+    const std::string two = pack_blocks(strategy, 2, folder.file("two.tpk"));
+    CHECK(one == two);
+  }
+}

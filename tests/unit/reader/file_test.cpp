@@ -1,13 +1,17 @@
 // What may be opened, what is refused at once, and what falls back to pread. known-faults.md, "Files".
 #include <fcntl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 
 #include "reader_fixtures.h"
@@ -24,6 +28,32 @@ bool in_child(Work work) {
   if (child == 0) ::_exit(work() ? 0 : 1);
   int status = 0;
   return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/// The numbers of the system calls that a child makes to open and close a file a second time; the first time
+/// may take memory from the system. Empty where tracing is not allowed.
+std::vector<long> calls_of_open(const std::string& path, ReadMode mode) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool warm = Reader::open(path, {.mode = mode}).ok();
+    if (!warm || ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    ::raise(SIGSTOP);
+    ::_exit(Reader::open(path, {.mode = mode}).ok() ? 0 : 1);
+  }
+  std::vector<long> calls;
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return calls;
+  REQUIRE(::ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == 0);
+  while (::ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0 && ::waitpid(child, &status, 0) == child &&
+         WIFSTOPPED(status)) {
+    __ptrace_syscall_info info{};
+    if (WSTOPSIG(status) != (SIGTRAP | 0x80)) continue;
+    if (::ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof(info), &info) <= 0) continue;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) calls.push_back(static_cast<long>(info.entry.nr));
+  }
+  REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) == 0);
+  return calls;
 }
 
 /// A file of `packs` packs of one sequence whose tokens are a hole: huge to see, a few pages on disk.
@@ -153,6 +183,22 @@ TEST_CASE("the descriptor is not inherited and is closed once the file is mapped
   CHECK(::fcntl(before, F_GETFD) == -1);  // nothing took the lowest free number
   const auto read = Reader::open(folder.file("a.tpk"), {.mode = ReadMode::kPread});
   CHECK((::fcntl(before, F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("opening makes the same system calls for a small file and for one of 33 GB") {
+  const test::TempDir folder;
+  test::write_file(folder.file("small.tpk"), build(test::rich_spec()).bytes);
+  write_sparse(folder.file("large.tpk"), 1000, 1U << 24);
+  for (const ReadMode mode : {ReadMode::kMmap, ReadMode::kPread}) {
+    const auto small = calls_of_open(folder.file("small.tpk"), mode);
+    if (small.empty()) {
+      MESSAGE("skipped: this system does not let a process trace its child");
+      return;
+    }
+    CHECK(std::count(small.begin(), small.end(), SYS_openat) == 1);
+    CHECK(small.size() < 16);
+    CHECK(calls_of_open(folder.file("large.tpk"), mode) == small);
+  }
 }
 
 TEST_CASE("a 40 GB sparse file opens like a small one, and its packs can be read") {

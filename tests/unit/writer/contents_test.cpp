@@ -125,3 +125,37 @@ TEST_CASE("the smallest width that holds every id is chosen, whatever came first
     }
   }
 }
+
+TEST_CASE("a file is as small as the format promises") {
+  // tokens x width + labels + 8 B a sequence (12 for wide sources, + 4 if something was split, + 4 if there
+  // are tail labels) + 24 B a pack + 8 B a MiB + 4 KiB a section.
+  for (const Form form : {Form::kNone, Form::kMask, Form::kLabels}) {
+    for (const bool split : {false, true}) {
+      for (const bool wide : {false, true}) {
+        Case c;
+        c.form = form;
+        c.options.plan.capacity = split ? 200 : 4096;
+        c.options.overlong = Overlong::kSplit;
+        fill(c,
+             {.samples = 800,
+              .longest = 600,
+              .largest_id = wide ? 70'000 : 60'000,
+              .explicit_labels = form == Form::kLabels},
+             2);
+        const Packed packed = pack_all(c);
+        const NaiveFile file(packed.image);
+        CAPTURE(static_cast<int>(form));
+        CAPTURE(split);
+        CAPTURE(wide);
+        const std::uint64_t label_bytes = form == Form::kNone   ? 0
+                                          : form == Form::kMask ? file.n_tokens / 8 + file.n_packs
+                                                                : file.n_tokens * 4;
+        const std::uint64_t per_sequence = 8 + (split ? 8 : 0);
+        const std::uint64_t bound = file.n_tokens * (wide ? 4 : 2) + label_bytes +
+                                    file.n_sequences * per_sequence + file.n_packs * 24 +
+                                    (packed.image.size() >> 20) * 8 + file.section_count * 4096;
+        CHECK(packed.image.size() <= bound);
+      }
+    }
+  }
+}

@@ -145,6 +145,8 @@ std::string_view errc_name(Errc code) noexcept {
       return "file_changed";
     case Errc::kTooLarge:
       return "too_large";
+    case Errc::kSamplerState:
+      return "sampler_state";
     case Errc::kJsonSyntax:
       return "json_syntax";
     case Errc::kJsonField:

@@ -93,6 +93,7 @@ enum class Errc : std::uint16_t {
   kOutOfMemory = 110,     ///< memory could not be had
   kFileChanged = 111,     ///< the file became shorter or other while it was read
   kTooLarge = 112,        ///< a limit of this version was passed
+  kSamplerState = 113,    ///< a sampler's state that is damaged, newer, or of another dataset
 
   // lib/input.
   kJsonSyntax = 200,       ///< a line is not one JSON object

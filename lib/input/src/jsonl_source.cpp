@@ -32,8 +32,6 @@ struct JsonlSession {
 
 namespace {
 
-constexpr std::size_t kMaxRoles = 256;
-
 /// Line numbers of the samples of one chunk.
 struct LineNumbers {
   std::uint64_t first_sample = 0, first_line = 0;
@@ -181,8 +179,8 @@ class JsonlSource final : public Source {
         const std::uint32_t sample = parsed.role_first_sample[i];
         parsed.failure =
             Failure{Errc::kJsonField, parsed.lines[sample], Error::kNoOffset,
-                    fmt::format("field \"role\": expected one of at most 256 different roles, found \"{}\"",
-                                escaped(parsed.roles[i]))};
+                    fmt::format("field \"role\": expected one of at most {} different roles, found \"{}\"",
+                                kMaxRoles, escaped(parsed.roles[i]))};
         session_->role_numbers.erase(found);
         parsed.truncate(sample, *job.schema, table_);
         break;

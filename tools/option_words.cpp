@@ -28,6 +28,8 @@ constexpr std::array kWords = {
           "without"},
     Words{"give the id that ends documents, or a list of lengths",
           "give the id that ends documents (--document-end ID), or a list of lengths (--lengths PATH)"},
+    Words{"or are they u32?", "or are they u32 (--array-type u32)?"},
+    Words{"or are they i64?", "or are they i64 (--array-type i64)?"},
 };
 
 }  // namespace
@@ -43,9 +45,8 @@ std::string with_option_names(std::string text) {
 std::string remedy(input::Note::Kind kind) {
   switch (kind) {
     case input::Note::Kind::kUnendedDocument:
-      return "";
     case input::Note::Kind::kWiderNumbers:
-      return " (--array-type)";
+      return "";
     case input::Note::Kind::kMaskedAttention:
       return ". Take the padding off before packing; --mask-field attention_mask at least does not train on "
              "it";

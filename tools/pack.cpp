@@ -270,7 +270,7 @@ class PackRun {
 
   void say_notes(const input::Source& source, std::size_t& said) {
     const std::vector<input::Note> notes = source.notes();
-    for (; said < notes.size(); ++said) say(notes[said].text + remedy(notes[said].kind));
+    for (; said < notes.size(); ++said) say(with_option_names(notes[said].text) + remedy(notes[said].kind));
   }
 
   /// Columns and groups are known once the first batch has been read.

@@ -32,7 +32,8 @@ std::optional<std::string> LabelWatch::verdict(bool at_end) {
   if (neither_ > 0) return std::nullopt;
   if (said_ == LabelAlignment::kAligned && only_aligned_ == 0 && only_shifted_ >= kFewest) {
     return fmt::format(
-        "the labels look shifted: in the first {} each is the token after its own ({} labels). As aligned "
+        "the labels look shifted: in the first {} every label is the id of the next token ({} labels). As "
+        "aligned "
         "ones "
         "(--labels aligned, the default) they train a model to skip a token; for labels that are shifted "
         "already pack again with --labels shifted",
@@ -40,7 +41,8 @@ std::optional<std::string> LabelWatch::verdict(bool at_end) {
   }
   if (said_ == LabelAlignment::kShifted && only_shifted_ == 0 && only_aligned_ >= kFewest) {
     return fmt::format(
-        "the labels look aligned: in the first {} each is its own token ({} labels). As shifted ones "
+        "the labels look aligned: in the first {} every label is the id of its own token ({} labels). As "
+        "shifted ones "
         "(--labels "
         "shifted) they train a model to repeat a token; for labels that are not shifted pack again with "
         "--labels aligned, the default",

@@ -92,6 +92,20 @@ def a_wait_for_the_first_byte_of_a_pipe_ends_at_once(folder):
     process.stdin.close()
 
 
+def a_pipe_that_does_not_block_is_waited_for(folder):
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    process = pack_of(folder, "-", stdin=ours)
+    os.close(ours)
+    with open(theirs, "wb") as pipe:
+        for _ in range(3):
+            time.sleep(0.1)
+            pipe.write(LINE)
+            pipe.flush()
+    assert process.wait(20) == 0, process.stderr.read().decode()
+    assert run("export", folder / "out.tpk").encode() == LINE * 3
+
+
 def a_wait_for_the_rest_of_a_zstd_frame_ends_at_once(folder):
     process = pack_of(folder, "-", stdin=subprocess.PIPE)
     process.stdin.write(b"\x28\xb5\x2f\xfd\x04")
@@ -208,8 +222,8 @@ def two_packs_to_one_output_give_one_complete_file(folder):
 main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143,
       sighup_leaves_nothing_and_gives_129,
       a_wait_for_more_from_a_pipe_ends_at_once, a_wait_for_the_first_byte_of_a_pipe_ends_at_once,
-      a_wait_for_the_rest_of_a_zstd_frame_ends_at_once, a_wait_for_the_writer_of_a_fifo_ends_at_once,
-      a_fifo_is_read_when_its_writer_comes, an_old_file_survives_an_interrupt,
+      a_pipe_that_does_not_block_is_waited_for, a_wait_for_the_rest_of_a_zstd_frame_ends_at_once,
+      a_wait_for_the_writer_of_a_fifo_ends_at_once, a_fifo_is_read_when_its_writer_comes, an_old_file_survives_an_interrupt,
       what_kill_9_leaves_the_next_run_removes, what_kill_9_leaves_of_an_export_the_next_one_removes,
       what_kill_9_leaves_between_the_two_files_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
       two_packs_to_one_output_give_one_complete_file])

@@ -73,7 +73,7 @@ class FileStream final : public ByteStream {
       } else if (got == 0) {
         filled.end = true;
         break;
-      } else if (errno != EINTR) {
+      } else if (errno != EINTR && !(waits_ && errno == EAGAIN)) {  // a pipe may be given non-blocking
         filled.end = true;
         filled.error = Error{Errc::kIo, Error::kNoOffset,
                              fmt::format("{}: read failed: {}", name_, system_words(errno))};

@@ -1,8 +1,11 @@
 // The command line: the verbs, and the options of all but pack.
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli_options.h"
 #include "command.h"
@@ -20,8 +23,10 @@ void add_dump(CLI::App& app, DumpArguments& a) {
   number_option<std::uint64_t>(dump, "--sequence", a.sequence, 0, format::kMaxFileBytes,
                                "Show one sequence (numbered from 0) and the pack it stands in", "J")
       ->excludes(pack);
-  dump->add_flag("--tokens", a.tokens,
-                 "Print token ids too (with --pack or --sequence); untrained ones in brackets");
+  dump->add_flag(
+      "--tokens", a.tokens,
+      "Print token ids and columns of one row a token too (with --pack or --sequence); untrained ids "
+      "in brackets");
   dump->add_flag("--sections", a.sections, "List the sections");
   dump->add_flag("--json", a.json,
                  "One JSON object with sorted keys; the layout of the file, or of --pack, or of --sequence");
@@ -69,11 +74,75 @@ void add_export(CLI::App& app, ExportArguments& a) {
   verb->footer(
       "Samples come in the order of the input, fragments rejoined: 'input_ids', 'labels' unless all tokens "
       "of the\n"
-      "file are trained, then group, role, weight and further columns. Exit codes: 0 done, 2 usage, 3 the "
-      "file or\n"
-      "the output cannot be used.\n\n"
+      "file are trained, then group, role, weight and further columns. Groups come as numbers 0, 1, 2, ...: "
+      "a file\n"
+      "does not keep the values that the input had for them. Exit codes: 0 done, 2 usage, 3 the file or the "
+      "output\n"
+      "cannot be used.\n\n"
       "Example:\n"
       "  tokpack export train.tpk -o train.jsonl");
+}
+
+/// How many characters must be changed, put in or left out to make one text of the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0u : 1u);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The names of all options of a verb, those in its groups too, without dashes.
+std::vector<std::string> long_names(const CLI::App& verb) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : verb.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  for (const CLI::App* group : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> more = long_names(*group);
+    names.insert(names.end(), more.begin(), more.end());
+  }
+  return names;
+}
+
+/// The option that was most likely meant, or nothing near: a third of its letters may be wrong, or it is the
+/// only one that begins so.
+std::string nearest_option(const CLI::App& verb, const std::string& given) {
+  const std::string name = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  std::string best;
+  std::size_t least = name.size() / 3 + 2;
+  std::size_t begin_so = 0;
+  std::string beginning;
+  for (const std::string& known : long_names(verb)) {
+    const std::size_t distance = edit_distance(name, known);
+    if (distance < least && distance < known.size()) {
+      least = distance;
+      best = known;
+    }
+    if (name.size() >= 3 && known.starts_with(name)) {
+      ++begin_so;
+      beginning = known;
+    }
+  }
+  return begin_so == 1 ? beginning : best;
+}
+
+/// What CLI11 tells last: an argument that no option takes. It is often why a required option seems missing.
+std::string unknown_argument(const CLI::App& verb) {
+  for (const std::string& argument : verb.remaining()) {
+    if (!argument.starts_with('-') || argument == "-" || argument == "--") continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    const std::string near = name.starts_with("--") ? nearest_option(verb, name) : std::string();
+    return "there is no option " + name + (near.empty() ? "" : "; did you mean --" + near + "?");
+  }
+  for (const std::string& argument : verb.remaining())
+    return "'" + argument + "' is one argument too many; quote a name that has spaces";
+  return {};
 }
 
 }  // namespace
@@ -122,7 +191,10 @@ Parsed parse_command_line(int argc, char** argv) {
     out.flush();
     return kDone;
   } catch (const CLI::ParseError& error) {
-    print_error(error.what());
+    std::string unknown;
+    for (const CLI::App* sub : app.get_subcommands()) unknown = unknown_argument(*sub);
+    if (unknown.empty()) unknown = unknown_argument(app);
+    print_error(unknown.empty() ? error.what() : unknown);
     std::cerr << "see: tokpack" << verb() << " --help\n";
     return kUsage;
   }

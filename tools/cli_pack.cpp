@@ -157,7 +157,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
       ->type_name("PATH")
       ->allow_extra_args(false);
   number_option<std::uint32_t>(raw, "--document-end", a.document_end, 0, format::kMaxTokenId,
-                               "Or: the id that ends a sample and stays in it", "ID");
+                               "Or: the id that ends a sample and stays in it; refused when it never occurs",
+                               "ID");
   number_option<std::uint64_t>(raw, "--header-bytes", a.header_bytes, 0, format::kMaxFileBytes,
                                "Bytes to skip at the start of a .bin (default 0)");
   raw->add_option("--loss-mask-file", a.loss_mask_files,
@@ -216,12 +217,16 @@ void add_pack(CLI::App& app, PackArguments& a) {
       ->allow_extra_args(false);
 
   pack->add_flag("--force", a.force, "Replace existing outputs");
-  pack->add_flag("--json", a.json, "Print the account, 'output' and 'digest' as one JSON object");
+  pack->add_flag(
+      "--json", a.json,
+      "Print the account, 'output', 'digest', 'label_kind', 'token_type' and 'ignored_fields' as one "
+      "JSON object");
   pack->footer(
-      "Ends with the account: where every sample and token went. Exit codes: 0 done, 2 usage, 3 an input or "
-      "the\n"
-      "output cannot be used (nothing is left behind), or the account cannot be printed (the output is "
-      "complete).\n\n"
+      "Ends with the account: where every sample and token went, and which fields were not kept. Exit "
+      "codes:\n"
+      "0 done, 2 usage, 3 an input or the output cannot be used (nothing is left behind), or the account "
+      "cannot\n"
+      "be printed (the output is complete).\n\n"
       "Example:\n"
       "  tokpack pack sft.jsonl.zst docs.jsonl@0.5 -o train.tpk --capacity 4096 --overlong split \\\n"
       "      --vocab-size 50257 --holdout 1 --holdout-out held.tpk");

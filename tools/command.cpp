@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "option_words.h"
 #include "text.h"
 
 namespace tokpack::tools {
@@ -33,7 +34,8 @@ void fail(const Error& error, std::string_view path) {
 }
 
 std::string describe(const Error& error, std::string_view path) {
-  std::string text = error.detail.empty() ? std::string(errc_name(error.code)) : error.detail;
+  std::string text =
+      error.detail.empty() ? std::string(errc_name(error.code)) : with_option_names(error.detail);
   const auto names = [&text](std::string_view name) { return text.find(name) != std::string::npos; };
   if (!path.empty() && !names(path) && !names(terminal_safe(path))) text = fmt::format("{}: {}", path, text);
   return text;

@@ -28,7 +28,7 @@ struct Failure {
 /// `path` is named unless the error's own text names it.
 [[noreturn]] void fail(const Error& error, std::string_view path);
 
-/// The text of an error: "PATH: DETAIL".
+/// The text of an error, with the command's spelling of options: "PATH: DETAIL".
 std::string describe(const Error& error, std::string_view path);
 
 /// The value, or the end of the verb.

@@ -111,12 +111,28 @@ std::string table_row(const SequenceView& sequence) {
                      with_commas(length), with_commas(targets), tail == ignore ? "-" : std::to_string(tail));
 }
 
+/// Words in lines of at most kLine characters behind `indent`.
+class Wrapped {
+ public:
+  explicit Wrapped(std::string indent) : line_(indent), indent_(std::move(indent)) {}
+  void add(std::string_view word) {
+    constexpr std::size_t kLine = 100;
+    if (line_.size() + 1 + word.size() > kLine) {
+      out_ += line_ + "\n";
+      line_ = indent_;
+    }
+    line_.append(" ").append(word);
+  }
+  std::string text() const { return out_ + line_ + "\n"; }
+
+ private:
+  std::string out_, line_, indent_;
+};
+
 /// Ids, wrapped. An id that is not trained on stands in brackets; a label that is another id follows a colon.
 std::string token_text(const SequenceView& sequence) {
-  constexpr std::size_t kLine = 100;
   const TokenSpan tokens = sequence.tokens();
-  std::string out;
-  std::string line = "   ";
+  Wrapped ids("   ");
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::int32_t label = sequence.stored_label(i);
     std::string word = std::to_string(tokens[i]);
@@ -125,13 +141,27 @@ std::string token_text(const SequenceView& sequence) {
     } else if (static_cast<std::uint64_t>(label) != tokens[i]) {
       word += ":" + std::to_string(label);
     }
-    if (line.size() + 1 + word.size() > kLine) {
-      out += line + "\n";
-      line = "   ";
-    }
-    line += " " + word;
+    ids.add(word);
   }
-  return out + line + "\n";
+  return ids.text();
+}
+
+/// Columns that have a row for each token.
+std::string token_columns_text(const Reader& reader, const SequenceView& sequence) {
+  std::string out;
+  const Range tokens = token_range(sequence);
+  for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+    const ColumnView column = take(sequence.pack().column(c), reader.path());
+    if (column.scope != Scope::kToken) continue;
+    Wrapped rows("     ");
+    for (std::size_t i = tokens.first; i < tokens.last; ++i) {
+      std::string value;
+      append_row(value, column, i, true);
+      rows.add(value);
+    }
+    out += fmt::format("    {} (one a token) =\n{}", column.name, rows.text());
+  }
+  return out;
 }
 
 std::string values_text(const Reader& reader, const SequenceView& sequence) {
@@ -178,7 +208,8 @@ void dump_pack(Output& out, const Reader& reader, const DumpArguments& arguments
   for (std::size_t s = 0; s < pack.sequences(); ++s) {
     const SequenceView sequence = pack.sequence(s);
     out << table_row(sequence);
-    if (details) out << token_text(sequence) << values_text(reader, sequence);
+    if (details)
+      out << token_text(sequence) << token_columns_text(reader, sequence) << values_text(reader, sequence);
   }
 }
 
@@ -195,7 +226,7 @@ void dump_sequence(Output& out, const Reader& reader, const DumpArguments& argum
                      sequence.index_in_pack(), counted(pack.sequences(), "sequence"),
                      with_commas(where.pack));
   out << table_header() << table_row(sequence);
-  if (arguments.tokens) out << token_text(sequence);
+  if (arguments.tokens) out << token_text(sequence) << token_columns_text(reader, sequence);
   out << values_text(reader, sequence);
 }
 

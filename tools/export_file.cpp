@@ -9,8 +9,6 @@ namespace tokpack::tools {
 
 namespace {
 
-using tokpack::detail::OutputFile;
-
 OutputFile create(const std::string& path, bool force) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "command.h"
-#include "output_file.h"
+#include "tokpack/core/output_file.h"
 
 namespace tokpack::tools {
 
@@ -22,7 +22,7 @@ class NewFile {
   void commit();
 
  private:
-  tokpack::detail::OutputFile file_;
+  OutputFile file_;
   Output out_;
 };
 

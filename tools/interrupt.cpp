@@ -1,8 +1,11 @@
 #include "interrupt.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
 #include <string_view>
 
@@ -13,9 +16,13 @@ namespace tokpack::tools {
 namespace {
 
 volatile std::sig_atomic_t caught_signal = 0;
+std::array<int, 2> wake_pipe = {-1, -1};  // set before the handlers are
 
 extern "C" void on_interrupt(int number) {
+  const int error = errno;
   caught_signal = number;
+  [[maybe_unused]] const ssize_t ignored = ::write(wake_pipe[1], "", 1);
+  errno = error;
   std::signal(number, SIG_DFL);  // a second one is meant
 }
 
@@ -43,6 +50,8 @@ void install_signal_handlers() {
 }
 
 void defer_interrupts() {
+  // Without it a wait for data ends with the data, as it did.
+  if (wake_pipe[0] < 0 && ::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) wake_pipe = {-1, -1};
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction current {};
     ::sigaction(number, nullptr, &current);
@@ -50,6 +59,8 @@ void defer_interrupts() {
     if (current.sa_handler != SIG_IGN) install(number, on_interrupt);
   }
 }
+
+int interrupt_descriptor() noexcept { return wake_pipe[0]; }
 
 int interrupted() noexcept { return caught_signal; }
 

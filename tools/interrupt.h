@@ -1,5 +1,6 @@
-// Signals: a flag for SIGINT, SIGTERM and SIGHUP that a verb which writes looks at between batches, a word
-// instead of a crash when a mapped file shrinks, and no death by SIGPIPE or SIGXFSZ.
+// Signals: a flag for SIGINT, SIGTERM and SIGHUP that a verb which writes looks at between batches, with a
+// pipe to poll() on while it waits for data, a word instead of a crash when a mapped file shrinks, and no
+// death by SIGPIPE or SIGXFSZ.
 //
 // The second one ends the process at once; a temporary that it leaves is removed by the next
 // pack to the same output. Threads: install from the main thread; any thread may ask.
@@ -11,6 +12,9 @@ void install_signal_handlers();
 
 /// Makes SIGINT, SIGTERM and SIGHUP set the flag from now on. Until then they end the process, as usual.
 void defer_interrupts();
+
+/// Becomes readable when a signal came: for a poll() that waits for something else. -1 when there is none.
+int interrupt_descriptor() noexcept;
 
 /// The signal that came, or 0.
 int interrupted() noexcept;

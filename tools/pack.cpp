@@ -9,8 +9,11 @@
 #include <thread>
 
 #include "command.h"
+#include "ignored_fields.h"
 #include "interrupt.h"
 #include "json.h"
+#include "label_watch.h"
+#include "option_words.h"
 #include "options.h"
 #include "pack_inputs.h"
 #include "pack_outputs.h"
@@ -19,6 +22,7 @@
 #include "sha256.h"
 #include "tokpack/core/window_defaults.h"
 #include "tokpack/format/checksum.h"
+#include "tokpack/format/names.h"
 #include "tokpack/input/jsonl.h"
 #include "tokpack/input/raw.h"
 
@@ -75,6 +79,7 @@ input::JsonlOptions jsonl_options(const PackArguments& a) {
   options.mask_fields = a.mask_fields;
   options.columns = a.columns;
   options.threads = thread_count(a.threads);
+  options.stop_descriptor = interrupt_descriptor();
   return options;
 }
 
@@ -160,6 +165,8 @@ class Origins {
   std::deque<Pass> passes_;
 };
 
+std::string shown_name(const InputPass& pass) { return pass.path == "-" ? "standard input" : pass.path; }
+
 Json summary_json(const std::string& path, const WriteSummary& summary) {
   Json json = Json::object();
   for (const AccountField& field : kAccountFields)
@@ -170,6 +177,9 @@ Json summary_json(const std::string& path, const WriteSummary& summary) {
   json["targets"] = summary.targets;
   json["file_size"] = summary.file_size;
   json["lower_bound_packs"] = summary.lower_bound_packs;
+  const std::optional<FileKinds> kinds = kinds_of(path, summary);
+  json["label_kind"] = kinds ? Json(format::label_kind_name(kinds->labels)) : Json();
+  json["token_type"] = kinds ? Json(format::element_type_name(kinds->tokens)) : Json();
   return json;
 }
 
@@ -181,7 +191,8 @@ class PackRun {
         options_(writer_options(arguments)),
         passes_(expand_inputs(arguments)),
         session_(input::make_jsonl_session(jsonl_options(arguments))),
-        selector_(arguments.holdout_percent.value_or(0) / 100) {
+        selector_(arguments.holdout_percent.value_or(0) / 100),
+        label_watch_(arguments.labels, arguments.ignore_index) {
     check_first_records(arguments, passes_);
     const auto known = [](const InputPass& pass) { return pass.file_size.has_value(); };
     if (!std::all_of(passes_.begin(), passes_.end(), known))
@@ -192,6 +203,7 @@ class PackRun {
 
   PackOutputs::Summaries run() {
     for (const InputPass& pass : passes_) read(pass);
+    say(label_watch_.verdict(true));
     progress_.say("planning and writing");
     if (!outputs_) create_outputs(false);
     outputs_->set_roles(roles_);
@@ -200,43 +212,65 @@ class PackRun {
     return summaries;
   }
 
+  /// Of all inputs. REQUIRES: run() returned.
+  const input::IgnoredFields& ignored() const { return input::ignored_fields(*session_); }
+
  private:
   void read(const InputPass& pass) {
     auto opened = pass.raw ? input::open_raw(pass.path, raw_options(arguments_, pass))
                            : input::open_jsonl(pass.path, session_);
+    stop_if_interrupted();
     if (!opened && pass.raw && opened.error().code == Errc::kOptions) {
       // The library does not know how its options are spelt here.
       fail(kUsage,
            fmt::format("{} ({})", describe(opened.error(), pass.path),
                        arguments_.header_bytes == 0 ? "--array-type" : "--array-type, --header-bytes"));
     }
-    origins_.begin(pass.path, samples_,
-                   take(std::move(opened), pass.path == "-" ? "standard input" : pass.path));
+    origins_.begin(pass.path, samples_, take(std::move(opened), shown_name(pass)));
     input::Source& source = origins_.current();
     selector_.begin_pass(pass);
     if (pass.first_of_input) waiting_.push_back(pass.path);
     if (outputs_) name_inputs();
+    const std::uint64_t samples_before = samples_;
+    std::size_t notes_said = 0;
     while (true) {
       stop_if_interrupted();
       auto next = source.next();
       if (!next) stop(next.error(), pass);
+      if (pass.first_of_input) say_notes(source, notes_said);
       const input::SampleBatch* batch = *next;
       if (batch == nullptr) break;
       if (const InputPass* raw = pass.raw ? nullptr : first_raw(passes_))
-        check_goes_with_raw(source, pass.path == "-" ? "standard input" : pass.path, *raw);
+        check_goes_with_raw(source, shown_name(pass), *raw);
+      label_watch_.look(*batch);
+      say(label_watch_.verdict());
       if (!outputs_) create_outputs(true);
       outputs_->add(*batch, selector_.decide(*batch), selector_.groups(*batch));
       samples_ += batch->samples();
       tokens_ += batch->tokens.size();
       progress_.update(bytes_before_ + source.progress().bytes_read, bytes_total_, tokens_);
     }
+    if (pass.first_of_input && samples_ == samples_before)
+      say(fmt::format("{}: the input has no samples", shown_name(pass)));
     bytes_before_ += source.progress().bytes_read;
     if (!source.roles().empty()) roles_ = source.roles();
   }
 
   [[noreturn]] void stop(const Error& error, const InputPass& pass) {
     stop_if_interrupted();
-    fail(error, pass.path == "-" ? "standard input" : pass.path);
+    fail(error, shown_name(pass));
+  }
+
+  /// A warning while the progress bar may stand there.
+  void say(const std::optional<std::string>& warning) {
+    if (!warning) return;
+    progress_.clear();
+    warn(*warning);
+  }
+
+  void say_notes(const input::Source& source, std::size_t& said) {
+    const std::vector<input::Note> notes = source.notes();
+    for (; said < notes.size(); ++said) say(with_option_names(notes[said].text) + remedy(notes[said].kind));
   }
 
   /// Columns and groups are known once the first batch has been read.
@@ -262,6 +296,7 @@ class PackRun {
   std::vector<InputPass> passes_;
   std::shared_ptr<input::JsonlSession> session_;
   Selector selector_;
+  LabelWatch label_watch_;
   Origins origins_;
   std::optional<PackOutputs> outputs_;
   std::vector<std::string> waiting_;  ///< inputs begun before the outputs could be created
@@ -274,11 +309,13 @@ class PackRun {
 
 int run(const PackArguments& arguments) {
   defer_interrupts();
-  const PackOutputs::Summaries summaries = PackRun(arguments).run();
+  PackRun run(arguments);
+  const PackOutputs::Summaries summaries = run.run();
   Output out;
   if (arguments.json) {
     Json json = summary_json(arguments.output, summaries.main);
     if (summaries.holdout) json["holdout"] = summary_json(arguments.holdout_output, *summaries.holdout);
+    add_ignored_json(run.ignored(), json);
     print_json(out, json);
   } else {
     print_summary(out, arguments.output, arguments, summaries.main);
@@ -286,8 +323,10 @@ int run(const PackArguments& arguments) {
       out << "\n";
       print_summary(out, arguments.holdout_output, arguments, *summaries.holdout);
     }
+    out << ignored_text(run.ignored());
     out.flush();
   }
+  warn_of_ignored(run.ignored());
   advise(arguments.output, arguments, summaries.main);
   return kDone;
 }

@@ -126,10 +126,15 @@ void check_raw_options(const PackArguments& a, std::span<const InputPass> passes
     }
     return;
   }
-  if (a.lengths.empty() == !a.document_end.has_value()) {
+  if (a.lengths.empty() && !a.document_end) {
     fail(kUsage,
-         "a raw input (.bin, .npy) needs --lengths PATH or --document-end ID to say where samples end, and "
-         "not both");
+         "a raw input (.bin, .npy) needs --lengths PATH or --document-end ID to say where samples end");
+  }
+  if (!a.lengths.empty() && a.document_end) {
+    fail(kUsage,
+         fmt::format("--lengths {} and --document-end {} both say where the samples of raw inputs end; give "
+                     "one of the two",
+                     a.lengths.front(), *a.document_end));
   }
   const std::string& path = first_raw(passes)->path;
   const auto brings_none = [&path](std::string_view what, std::string_view option) {

@@ -10,22 +10,20 @@
 
 #include "command.h"
 #include "interrupt.h"
-#include "output_file.h"
+#include "tokpack/core/output_file.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack::tools {
 
 namespace {
 
-using tokpack::detail::Descriptor;
-
 /// A name for a file that stands beside `path` for a while. It is one of a temporary of that path, so that
 /// the next pack removes it should this one be killed.
 std::string second_name(const std::string& path) {
   const std::size_t target = path.rfind('/') + 1;  // 0 where there is no folder
   std::random_device random;
-  return fmt::format("{}{}{:08x}{:08x}.tmp", path.substr(0, target),
-                     tokpack::detail::temporary_stem(path.substr(target)), random(), random());
+  return fmt::format("{}{}{:08x}{:08x}.tmp", path.substr(0, target), temporary_stem(path.substr(target)),
+                     random(), random());
 }
 
 /// A finished file that is taken back unless keep() is called.

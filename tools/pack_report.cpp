@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "text.h"
+#include "tokpack/core/reader.h"
 #include "tokpack/core/window_defaults.h"
 #include "tokpack/format/checksum.h"
+#include "tokpack/format/names.h"
 
 namespace tokpack::tools {
 
@@ -15,6 +17,11 @@ bool several_windows(const PackArguments& a, const WriteSummary& s) {
   if (a.window == kWindowAll) return false;
   const std::uint64_t window = effective_window(a.window, a.capacity);
   return s.tokens > window || s.sequences > window_sequences(window);
+}
+
+std::string_view label_words(LabelKind kind) {
+  if (kind == LabelKind::kAll) return "every token is its own label";
+  return kind == LabelKind::kLossMask ? "one bit a token" : "one i32 a token";
 }
 
 std::string lost_text(const Account& a) {
@@ -60,6 +67,13 @@ std::string account_text(const Account& a) {
   return out;
 }
 
+std::optional<FileKinds> kinds_of(const std::string& path, const WriteSummary& summary) {
+  const auto reader = Reader::open(path);
+  if (!reader || reader->header().content_digest != summary.digest) return std::nullopt;
+  return FileKinds{static_cast<LabelKind>(reader->header().label_kind),
+                   static_cast<ElementType>(reader->header().token_type)};
+}
+
 void print_summary(Output& out, const std::string& path, const PackArguments& a, const WriteSummary& s) {
   const double fill = utilization(s.tokens, s.packs, a.capacity);
   out << fmt::format("{}: {} of {} tokens, {}, {} of {} tokens are training targets\n\n", terminal_safe(path),
@@ -67,13 +81,18 @@ void print_summary(Output& out, const std::string& path, const PackArguments& a,
                      with_commas(s.targets), with_commas(s.tokens));
   out << account_text(s.account) << "\n";
   if (s.packs > 0) {
-    out << fmt::format("  filled  [{}] {}; no packing needs fewer than {}\n", bar(fill, 40), percent(fill),
-                       counted(s.lower_bound_packs, "pack"));
+    out << fmt::format("  filled  [{}] {}; at least {} needed for these tokens\n", bar(fill, 40),
+                       percent(fill), counted(s.lower_bound_packs, "pack is", "packs are"));
+  }
+  if (const std::optional<FileKinds> kinds = kinds_of(path, s)) {
+    out << fmt::format("  stored  tokens as {}, labels as {}: {}\n", format::element_type_name(kinds->tokens),
+                       format::label_kind_name(kinds->labels), label_words(kinds->labels));
   }
   out << fmt::format("  size    {}, digest {}\n", human_bytes(s.file_size), format::to_hex(s.digest));
 }
 
 void advise(const std::string& path, const PackArguments& a, const WriteSummary& s) {
+  if (s.packs == 0) warn(fmt::format("{}: there are no packs in it: no sample was left to pack", path));
   if (s.account.samples_without_targets > 0) {
     warn(fmt::format("{}: {} no trainable token; --drop-untrainable leaves such samples out", path,
                      s.account.samples_without_targets == 1

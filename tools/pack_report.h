@@ -1,6 +1,7 @@
 // What `pack` says at the end: the account, and advice when there is reason for it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "command.h"
@@ -11,6 +12,14 @@ namespace tokpack::tools {
 
 /// The account as two columns, samples and tokens; rows that are zero are left out.
 std::string account_text(const Account& account);
+
+/// What pack decided from the samples, as it stands in the file.
+struct FileKinds {
+  LabelKind labels{};
+  ElementType tokens{};
+};
+/// Nothing when the file under that name is no longer the one that was written.
+std::optional<FileKinds> kinds_of(const std::string& path, const WriteSummary& summary);
 
 void print_summary(Output& out, const std::string& path, const PackArguments& arguments,
                    const WriteSummary& summary);

@@ -6,8 +6,15 @@
 import json
 import os
 import subprocess
+import sys
 
-from support import TOKPACK, main, records, run
+from support import SOURCE, TOKPACK, main, records, run
+
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from tpk_encode import Column, dataset, seq  # noqa: E402
+
+ROLE = Column("role", "u8", "sequence", [0, 1, 2])
+BYTES = Column("b", "bytes", "sequence", ["c3ff", "c3bc", "00c3"], width=2)
 
 
 def exported(path):
@@ -77,7 +84,38 @@ def a_dump_of_a_large_pack_takes_little_memory(folder):
     assert len(shown["tokens"]) == count and set(shown["tokens"]) == {7}
 
 
-main([a_pack_of_many_sequences_takes_time_by_their_number, a_last_token_restored_from_another_label_is_warned_of,
+def unlike_what_pack_writes(folder, columns, metadata):
+    """An export of one pack of three samples with the columns."""
+    data, _ = dataset([[seq([1, 2]), seq([3]), seq([4, 5])]], capacity=8, columns=columns, metadata=metadata).file.build()
+    (folder / "in.tpk").write_bytes(data)
+    run("verify", folder / "in.tpk")
+    return exported(folder / "in.tpk")
+
+
+def a_role_of_more_than_256_bytes_comes_as_its_number(folder):
+    # Its name would stand in every sample.
+    roles = ["r" * 256, "s" * 257, "user"]
+    out, errors = unlike_what_pack_writes(folder, [ROLE], {"roles": roles})
+    assert [record["role"] for record in out] == ["r" * 256, 1, "user"], out
+    assert errors == (f"tokpack: warning: {folder}/in.tpk: 1 role is longer than 256 bytes and comes as a number\n"), errors
+
+
+def a_role_without_a_name_comes_as_its_number(folder):
+    out, errors = unlike_what_pack_writes(folder, [ROLE], {"roles": ["r"]})
+    assert [record["role"] for record in out] == ["r", 1, 2], out
+    assert errors == "", errors
+
+
+def bytes_that_are_no_utf_8_come_as_hex_digits(folder):
+    out, errors = unlike_what_pack_writes(folder, [BYTES], {})
+    assert [record["b"] for record in out] == ["c3ff", "\u00fc", "00c3"], out
+    assert errors == (f"tokpack: warning: {folder}/in.tpk: 2 values of bytes columns are no UTF-8 and stand as hex digits, "
+                      "which pack does not read\n"), errors
+
+
+main([a_role_of_more_than_256_bytes_comes_as_its_number, a_role_without_a_name_comes_as_its_number,
+      bytes_that_are_no_utf_8_come_as_hex_digits,
+      a_pack_of_many_sequences_takes_time_by_their_number, a_last_token_restored_from_another_label_is_warned_of,
       a_token_column_without_a_row_for_the_restored_token_is_warned_of,
       bytes_columns_come_back_as_the_text_that_pack_read,
       a_dump_of_a_large_pack_takes_little_memory])

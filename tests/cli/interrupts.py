@@ -63,6 +63,76 @@ def sighup_leaves_nothing_and_gives_129(folder):
     stopped_by(folder, signal.SIGHUP, 129)
 
 
+def stopped_while_waiting(process, folder, left=()):
+    """Nothing more comes, and the pipe stays open: the signal alone must end the wait."""
+    time.sleep(0.3)  # until it waits
+    assert process.poll() is None, process.stderr.read().decode()
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130, (process.returncode, process.stderr.read().decode())
+    assert time.monotonic() - began < 10
+    assert "interrupted" in process.stderr.read().decode()
+    assert sorted(p.name for p in folder.iterdir()) == sorted(left), list(folder.iterdir())
+
+
+def pack_of(folder, source, **keywords):
+    return subprocess.Popen([str(TOKPACK), "pack", str(source), "-o", str(folder / "out.tpk"), "--capacity", "64"],
+                            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, **keywords)
+
+
+def a_wait_for_more_from_a_pipe_ends_at_once(folder):
+    process = start(folder)
+    stopped_while_waiting(process, folder)
+    process.stdin.close()
+
+
+def a_wait_for_the_first_byte_of_a_pipe_ends_at_once(folder):
+    process = pack_of(folder, "-", stdin=subprocess.PIPE)
+    stopped_while_waiting(process, folder)
+    process.stdin.close()
+
+
+def a_pipe_that_does_not_block_is_waited_for(folder):
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    process = pack_of(folder, "-", stdin=ours)
+    os.close(ours)
+    with open(theirs, "wb") as pipe:
+        for _ in range(3):
+            time.sleep(0.1)
+            pipe.write(LINE)
+            pipe.flush()
+    assert process.wait(20) == 0, process.stderr.read().decode()
+    assert run("export", folder / "out.tpk").encode() == LINE * 3
+
+
+def a_wait_for_the_rest_of_a_zstd_frame_ends_at_once(folder):
+    process = pack_of(folder, "-", stdin=subprocess.PIPE)
+    process.stdin.write(b"\x28\xb5\x2f\xfd\x04")
+    process.stdin.flush()
+    stopped_while_waiting(process, folder)
+    process.stdin.close()
+
+
+def a_wait_for_the_writer_of_a_fifo_ends_at_once(folder):
+    os.mkfifo(folder / "in.jsonl")
+    stopped_while_waiting(pack_of(folder, folder / "in.jsonl"), folder, ["in.jsonl"])
+
+
+def a_fifo_is_read_when_its_writer_comes(folder):
+    # It takes its time to come, and to write.
+    os.mkfifo(folder / "in.jsonl")
+    process = pack_of(folder, folder / "in.jsonl")
+    time.sleep(0.3)
+    with open(folder / "in.jsonl", "wb") as fifo:
+        for _ in range(3):
+            fifo.write(LINE)
+            fifo.flush()
+            time.sleep(0.1)
+    assert process.wait(20) == 0, process.stderr.read().decode()
+    assert run("export", folder / "out.tpk").encode() == LINE * 3
+
+
 def an_old_file_survives_an_interrupt(folder):
     (folder / "out.tpk").write_text("old")
     process = start(folder, "--force")
@@ -150,7 +220,10 @@ def two_packs_to_one_output_give_one_complete_file(folder):
 
 
 main([sigint_leaves_nothing_and_gives_130, sigterm_leaves_nothing_and_gives_143,
-      sighup_leaves_nothing_and_gives_129, an_old_file_survives_an_interrupt,
+      sighup_leaves_nothing_and_gives_129,
+      a_wait_for_more_from_a_pipe_ends_at_once, a_wait_for_the_first_byte_of_a_pipe_ends_at_once,
+      a_pipe_that_does_not_block_is_waited_for, a_wait_for_the_rest_of_a_zstd_frame_ends_at_once,
+      a_wait_for_the_writer_of_a_fifo_ends_at_once, a_fifo_is_read_when_its_writer_comes, an_old_file_survives_an_interrupt,
       what_kill_9_leaves_the_next_run_removes, what_kill_9_leaves_of_an_export_the_next_one_removes,
       what_kill_9_leaves_between_the_two_files_the_next_run_removes, kill_9_at_many_moments_never_leaves_a_broken_file,
       two_packs_to_one_output_give_one_complete_file])

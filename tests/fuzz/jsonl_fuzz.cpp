@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct Read {
   std::vector<std::uint64_t> groups;
   std::vector<std::string> where;
   std::string error;
+  std::vector<std::string> ignored;  ///< "name count" of each field that nothing reads
 };
 
 JsonlOptions options(std::uint64_t batch_bytes, unsigned threads, std::uint8_t kind) {
@@ -70,9 +72,9 @@ void check_batch(const SampleBatch& batch, const std::vector<ColumnSpec>& column
   }
 }
 
-Read read_all(std::string_view text, const JsonlOptions& how) {
+Read read_through(std::string_view text, const std::shared_ptr<JsonlSession>& session) {
   Read out;
-  auto source = open_jsonl_text(text, "in", make_jsonl_session(how));
+  auto source = open_jsonl_text(text, "in", session);
   if (!source) {
     out.error = source.error().detail;
     return out;
@@ -94,6 +96,20 @@ Read read_all(std::string_view text, const JsonlOptions& how) {
     out.lengths.insert(out.lengths.end(), b.lengths.begin(), b.lengths.end());
     out.groups.insert(out.groups.end(), b.groups.begin(), b.groups.end());
   }
+}
+
+Read read_all(std::string_view text, const JsonlOptions& how) {
+  const auto session = make_jsonl_session(how);
+  Read out = read_through(text, session);
+  const IgnoredFields& ignored = ignored_fields(*session);
+  REQUIRE_TRUE(ignored.fields.size() <= kMaxIgnoredFields);
+  for (const IgnoredField& field : ignored.fields) {
+    REQUIRE_TRUE(field.samples > 0 && field.name.size() <= kMaxIgnoredNameBytes);
+    out.ignored.push_back(field.name + " " + std::to_string(field.samples) + (field.list ? "*" : ""));
+  }
+  // Of more names than are kept, which are counted in a chunk depends on the chunk.
+  if (ignored.more) out.ignored.clear();
+  return out;
 }
 
 /// Each sample's line, read by another parser, has the ids that were delivered.
@@ -121,12 +137,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Read whole = read_all(text, options(1 << 20, 1, kind));
   const Read pieces = read_all(text, options(64, 1, kind));
   REQUIRE_TRUE(whole.tokens == pieces.tokens && whole.lengths == pieces.lengths);
+  REQUIRE_TRUE(whole.ignored == pieces.ignored);
   REQUIRE_TRUE(whole.where == pieces.where && whole.groups == pieces.groups && whole.error == pieces.error);
   if (kind % 16 == 3) {
     const Read threaded = read_all(text, options(64, 2, kind));
     REQUIRE_TRUE(whole.tokens == threaded.tokens && whole.lengths == threaded.lengths);
     REQUIRE_TRUE(whole.where == threaded.where && whole.groups == threaded.groups &&
-                 whole.error == threaded.error);
+                 whole.error == threaded.error && whole.ignored == threaded.ignored);
   }
   if (!text.starts_with("\x28\xb5\x2f\xfd") && !(size > 3 && text.substr(1, 3) == "\x2a\x4d\x18")) {
     check_ids(text, whole);

@@ -19,7 +19,7 @@
 
 #include "descriptor.h"
 #include "grow_array.h"
-#include "output_file.h"
+#include "tokpack/core/output_file.h"
 #include "tokpack/format/layout.h"
 
 namespace tokpack::detail {

@@ -8,17 +8,19 @@
 
 #include "system_calls.h"
 
-namespace tokpack::detail {
+namespace tokpack {
+
+void Descriptor::close() noexcept {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+namespace detail {
 namespace {
 
 // One call never asks for more than this, so that the count fits every system's limit.
 constexpr std::size_t kMostPerCall = std::size_t{1} << 30;
 
 }  // namespace
-
-void Descriptor::close() noexcept {
-  if (number_ >= 0) ::close(std::exchange(number_, -1));
-}
 
 Error io_error(const char* call, const std::string& name, int number) {
   std::string detail =
@@ -62,4 +64,5 @@ Result<void> read_all(int file, const std::string& name, std::uint64_t offset, s
   return {};
 }
 
-}  // namespace tokpack::detail
+}  // namespace detail
+}  // namespace tokpack

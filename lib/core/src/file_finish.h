@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "output_file.h"
 #include "pack_sink.h"
+#include "tokpack/core/output_file.h"
 #include "tokpack/core/writer.h"
 
 namespace tokpack::detail {

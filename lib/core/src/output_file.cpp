@@ -1,4 +1,4 @@
-#include "output_file.h"
+#include "tokpack/core/output_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,12 +13,18 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <system_error>
 
+#include "descriptor.h"
 #include "system_calls.h"
 #include "tokpack/format/checksum.h"
 
-namespace tokpack::detail {
+namespace tokpack {
 namespace {
+
+using detail::io_error;
+using detail::quoted;
+using detail::system_calls;
 
 constexpr std::size_t kRandomDigits = 16;
 constexpr std::string_view kSuffix = ".tmp";
@@ -58,6 +64,27 @@ bool still_named(int folder, const char* name, int file) {
   struct stat by_file {};
   return ::fstatat(folder, name, &by_name, AT_SYMLINK_NOFOLLOW) == 0 && ::fstat(file, &by_file) == 0 &&
          by_name.st_dev == by_file.st_dev && by_name.st_ino == by_file.st_ino;
+}
+
+/// The folder that holds what `path` names.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// `what` failed in the folder that was to hold the output; says what to do about it.
+Error folder_error(const std::string& what, const std::string& folder, int number) {
+  Error error{Errc::kIo, Error::kNoOffset,
+              what + " the output folder " + quoted(folder) + ": " + std::generic_category().message(number)};
+  if (number == ENOENT) error.detail += ". Create it first, or name an output in another folder";
+  if (number == ENOTDIR) error.detail += ". A part of that path is a file; name an output in another folder";
+  if (number == EACCES || number == EPERM || number == EROFS) {
+    error.detail += ". Name an output in a folder that you may write to, or change its permissions";
+  }
+  if (number == ENOSPC || number == EDQUOT) {
+    error.detail += ". Free space in that folder or write the output elsewhere";
+  }
+  return error;
 }
 
 Error exists_error(const std::string& path) {
@@ -113,7 +140,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool force) {
   out.force_ = force;
   const std::size_t slash = path.rfind('/');
   out.target_ = slash == std::string::npos ? path : path.substr(slash + 1);
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const std::string folder = folder_of(path);
   if (out.target_.empty() || out.target_ == "." || out.target_ == "..") {
     return Error{Errc::kNotRegularFile, Error::kNoOffset,
                  "the output " + quoted(path) + " names a folder. Give the name of a file"};
@@ -121,9 +148,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool force) {
   out.folder_ =
       Descriptor(system_calls().open_at(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
   if (!out.folder_.is_open()) {
-    Error error = io_error("open the output folder", folder, errno);
-    if (errno == ENOENT) error.detail += ". Create it first";
-    return error;
+    return folder_error("cannot open", folder, errno);
   }
   struct stat status {};
   if (::fstatat(out.folder_.number(), out.target_.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
@@ -149,7 +174,7 @@ Result<void> OutputFile::open_temporary() {
         system_calls().open_at(folder_.number(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
     if (!file.is_open()) {
       if (errno == EEXIST || errno == EINTR) continue;
-      return io_error("create a temporary beside", path_, errno);
+      return folder_error("cannot create a file in", folder_of(path_), errno);
     }
     if (system_calls().lock(file.number(), LOCK_EX | LOCK_NB) != 0) {
       if (errno == EWOULDBLOCK || errno == EINTR) {  // a writer that cleans up has it for a moment
@@ -263,4 +288,4 @@ Result<void> OutputFile::commit(bool sync) {
   return {};
 }
 
-}  // namespace tokpack::detail
+}  // namespace tokpack

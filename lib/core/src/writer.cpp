@@ -6,11 +6,11 @@
 
 #include "batch_check.h"
 #include "file_finish.h"
-#include "output_file.h"
 #include "pack_sink.h"
 #include "reader_text.h"
 #include "sample_intake.h"
 #include "tokpack/core/metadata.h"
+#include "tokpack/core/output_file.h"
 #include "tokpack/core/window_defaults.h"
 #include "window_pipeline.h"
 #include "writer_options.h"
@@ -29,7 +29,7 @@ Error out_of_memory() noexcept { return detail::out_of_memory("for the window; c
 
 struct Writer::Impl {
   WriterOptions options;
-  detail::OutputFile output;
+  OutputFile output;
   detail::PackSink sink;
   detail::WindowPipeline pipeline;
   detail::SampleIntake intake;
@@ -37,7 +37,7 @@ struct Writer::Impl {
   std::vector<std::string> roles;
   std::optional<Error> error;
 
-  Impl(const WriterOptions& given, detail::OutputFile file)
+  Impl(const WriterOptions& given, OutputFile file)
       : options(given),
         output(std::move(file)),
         sink(output, detail::planned_header_bytes(options), options),
@@ -135,7 +135,7 @@ Writer::~Writer() = default;
 Result<Writer> Writer::create(const std::string& path, const WriterOptions& options) {
   try {
     if (auto ok = detail::check_writer_options(options); !ok) return ok.error();
-    auto output = detail::OutputFile::create(path, options.force);
+    auto output = OutputFile::create(path, options.force);
     if (!output) return output.error();
     return Writer(std::make_unique<Impl>(options, std::move(*output)));
   } catch (const std::bad_alloc&) {

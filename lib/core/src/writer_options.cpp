@@ -5,21 +5,30 @@
 
 #include "descriptor.h"
 #include "file_finish.h"
+#include "tokpack/format/names.h"
 #include "tokpack/format/parse.h"
 
-namespace tokpack::detail {
+namespace tokpack {
 namespace {
 
 constexpr std::uint64_t kMostThreads = 4096;
 
 Error wrong(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
 
+}  // namespace
+
 Result<void> check_column(const ColumnSpec& column) {
-  const std::string name = "column " + quoted(column.name);
+  const std::string name = "column " + detail::quoted(column.name);
   if (!format::valid_section_name(column.name)) {
-    return wrong(name + ": a name has 1 to 24 characters of a-z, 0-9 and _");
+    return wrong(name + ": a name has 1 to " + std::to_string(format::kNameBytes) +
+                 " characters of a-z, 0-9 and _");
   }
-  if (column.name == "group") return wrong(name + " is written by the `groups` option; declare another name");
+  if (column.name == "group") {
+    return wrong(name + " is written from the samples' groups; declare another name");
+  }
+  for (const format::KindRule& rule : format::kBuiltInKinds) {
+    if (rule.name == column.name) return wrong(name + " is the name of a built-in section; choose another");
+  }
   if (format::element_bytes(column.type) == 0) return wrong(name + ": unknown element type");
   if (column.width == 0) return wrong(name + ": the width must be at least 1");
   if (column.scope != Scope::kSequence && column.scope != Scope::kToken) {
@@ -28,22 +37,19 @@ Result<void> check_column(const ColumnSpec& column) {
   if (column.ragged && column.scope != Scope::kSequence) {
     return wrong(name + ": only a column of scope sequence can be ragged");
   }
-  for (const format::KindRule& rule : format::kBuiltInKinds) {
-    if (rule.name == column.name) return wrong(name + " is the name of a built-in section; choose another");
-  }
   for (const format::ReservedColumn& reserved : format::kReservedColumns) {
     if (reserved.name != column.name) continue;
     if (column.type != reserved.type || column.scope != Scope::kSequence || column.width != 1 ||
         column.ragged) {
-      return wrong(name +
-                   " is a reserved name: it needs its own element type, scope sequence, width 1, and "
-                   "must not be ragged");
+      return wrong(name + ": the name is reserved for one " +
+                   std::string(format::element_type_name(reserved.type)) +
+                   " a sequence; declare it so or choose another name");
     }
   }
   return {};
 }
 
-}  // namespace
+namespace detail {
 
 Result<void> check_text(const std::string& what, std::string_view text) {
   if (is_utf8(text)) return {};
@@ -138,4 +144,5 @@ std::string_view overlong_name(Overlong overlong) noexcept {
 
 std::string_view tail_name(Tail tail) noexcept { return tail == Tail::kNone ? "none" : "input-target"; }
 
-}  // namespace tokpack::detail
+}  // namespace detail
+}  // namespace tokpack

@@ -38,8 +38,9 @@ class ByteStream {
   virtual bool is_plain() const = 0;
 };
 
-/// `path`, or "-" for standard input. Blocks on a FIFO until it has a writer, as every reader of pipes does.
-Result<std::unique_ptr<ByteStream>> open_stream(const std::string& path);
+/// `path`, or "-" for standard input. Waits on a FIFO until it has a writer, as every reader of pipes does.
+/// `stop`: a descriptor that ends all waiting when it becomes readable, with kIo; -1 = none.
+Result<std::unique_ptr<ByteStream>> open_stream(const std::string& path, int stop = -1);
 
 /// Over memory, which must outlive the stream. `name` is for messages.
 Result<std::unique_ptr<ByteStream>> open_stream_text(std::string_view text, const std::string& name);

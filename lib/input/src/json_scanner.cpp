@@ -9,6 +9,17 @@
 namespace tokpack::input {
 namespace {
 
+constexpr std::size_t kEscape = 6;  // \uNNNN
+
+/// The number that the four hex digits say.
+std::uint32_t hex_value(std::string_view digits) {
+  std::uint32_t value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  return value;
+}
+bool is_high_surrogate(std::uint32_t unit) { return unit >= 0xd800 && unit <= 0xdbff; }
+bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xdc00 && unit <= 0xdfff; }
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// True when the JSON number `text` fits a 64-bit integer (if it is written as one) or a double.
@@ -62,7 +73,7 @@ bool JsonScanner::skip_string() {
         if (i >= text_.size()) at_ = text_.size();
         return expected("four hex digits after \\u");
       }
-      at_ += 6;
+      if (!skip_surrogates(hex_value(text_.substr(at_ + 2, 4)))) return false;
     } else if (std::string_view("\"\\/bfnrt").find(kind) != std::string_view::npos && kind != '\0') {
       at_ += 2;
     } else {
@@ -71,6 +82,20 @@ bool JsonScanner::skip_string() {
     }
   }
   return expected("the closing quote of a string");
+}
+
+/// At the escape of `unit`: over it, and over the second one of a pair.
+bool JsonScanner::skip_surrogates(std::uint32_t unit) {
+  if (is_low_surrogate(unit))
+    return expected("\\ud800 to \\udbff before a low surrogate, or the character itself,");
+  if (is_high_surrogate(unit)) {
+    const std::string_view next = text_.substr(at_ + kEscape, kEscape);
+    if (next.size() < kEscape || !next.starts_with("\\u") || !is_low_surrogate(hex_value(next.substr(2))))
+      return expected("\\udc00 to \\udfff behind a high surrogate, or the character itself,");
+    at_ += kEscape;
+  }
+  at_ += kEscape;
+  return true;
 }
 
 bool JsonScanner::skip_number() {
@@ -132,6 +157,9 @@ bool JsonScanner::skip_value() {
     // At the start of a value.
     if (peek() == '{' || peek() == '[') {
       const bool object = peek() == '{';
+      if (open.size() == kMostDepth)
+        return expected("at most " + std::to_string(kMostDepth) +
+                        " levels of brackets (flatten the field or leave it out)");
       ++at_;
       skip_space();
       open.push_back(object ? '}' : ']');

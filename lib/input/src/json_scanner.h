@@ -14,6 +14,9 @@ namespace tokpack::input {
 
 class JsonScanner {
  public:
+  /// Deeper nesting is refused, as simdjson does.
+  static constexpr std::size_t kMostDepth = 1024;
+
   explicit JsonScanner(std::string_view text) noexcept : text_(text) {}
 
   std::size_t position() const noexcept { return at_; }
@@ -37,6 +40,7 @@ class JsonScanner {
   std::string_view outer_key() const noexcept { return outer_key_; }
 
  private:
+  bool skip_surrogates(std::uint32_t unit);
   bool skip_scalar();
   bool skip_number();
   bool expected(std::string what);

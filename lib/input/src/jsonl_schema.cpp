@@ -6,8 +6,6 @@
 #include <array>
 
 #include "quote.h"
-#include "tokpack/format/names.h"
-#include "tokpack/format/parse.h"
 
 namespace tokpack::input {
 namespace {
@@ -15,40 +13,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kKnownMasks = {"loss_mask", "completion_mask", "assistant_masks"};
 
 Error bad_option(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
-
-const format::ReservedColumn* reserved(std::string_view name) {
-  const auto* found = std::ranges::find(format::kReservedColumns, name, &format::ReservedColumn::name);
-  return found == format::kReservedColumns.end() ? nullptr : found;
-}
-
-std::optional<Error> check_column(const ColumnSpec& column) {
-  const std::string name = escaped(column.name);
-  if (!format::valid_section_name(column.name)) {
-    return bad_option(fmt::format("column \"{}\": a name is 1 to {} characters of a-z, 0-9 and _", name,
-                                  format::kNameBytes));
-  }
-  if (column.name == "group") {
-    return bad_option("column \"group\" is made from the group field; do not declare it");
-  }
-  if (std::ranges::find(format::kBuiltInKinds, column.name, &format::KindRule::name) !=
-      format::kBuiltInKinds.end()) {
-    return bad_option(fmt::format("column \"{}\": the name of a built-in section; rename the field", name));
-  }
-  if (format::element_bytes(column.type) == 0 || column.width == 0) {
-    return bad_option(fmt::format("column \"{}\": unknown element type, or a width of 0", name));
-  }
-  if (column.scope != Scope::kSequence && (column.scope != Scope::kToken || column.ragged)) {
-    return bad_option(
-        fmt::format("column \"{}\": expected scope token or sequence, ragged only with sequence", name));
-  }
-  const auto* rule = reserved(column.name);
-  if (rule != nullptr &&
-      (column.type != rule->type || column.width != 1 || column.ragged || column.scope != Scope::kSequence)) {
-    return bad_option(fmt::format("column \"{}\": the name is reserved for one {} a sequence", name,
-                                  format::element_type_name(rule->type)));
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -85,7 +49,7 @@ Result<FieldTable> make_field_table(const JsonlOptions& options) {
   table.columns = options.columns;
   table.declared = options.columns.size();
   for (const ColumnSpec& column : options.columns) {
-    if (auto error = check_column(column)) return std::move(*error);
+    if (auto good = check_column(column); !good) return good.error();
   }
   const auto place = [&table](std::string_view name, ElementType type) {
     const auto found = std::ranges::find(table.columns, name, &ColumnSpec::name);

@@ -40,6 +40,8 @@ struct FieldTable {
   }
 };
 inline constexpr std::size_t kMaxFields = 128;
+/// Different role texts in a run: their numbers are u8.
+inline constexpr std::size_t kMaxRoles = 256;
 
 Result<FieldTable> make_field_table(const JsonlOptions& options);
 

@@ -26,13 +26,12 @@ struct JsonlSession {
   std::vector<std::string> roles;
   std::unordered_map<std::string, std::size_t> role_numbers;
   std::uint64_t fresh_groups = 0;  // keys made for samples that brought none
+  IgnoredFields ignored;
 
   explicit JsonlSession(JsonlOptions o) : options(std::move(o)), table(make_field_table(options)) {}
 };
 
 namespace {
-
-constexpr std::size_t kMaxRoles = 256;
 
 /// Line numbers of the samples of one chunk.
 struct LineNumbers {
@@ -64,6 +63,7 @@ class JsonlSource final : public Source {
   Progress progress() const override { return reader_.progress(); }
   bool has_groups() const override { return session_->schema && session_->schema->shape.group; }
   std::vector<std::string> roles() const override { return session_->roles; }
+  std::vector<Note> notes() const override { return notes_; }
 
   std::vector<ColumnSpec> columns() const override {
     if (!session_->schema) return session_->options.columns;
@@ -99,7 +99,9 @@ class JsonlSource final : public Source {
       pool_.wait(*job);
       number_groups(job->parsed);
       number_roles(*job);
+      if (job->parsed.masked_attention) note_attention(*job);
       note_lines(*job);
+      add_ignored(job->parsed.ignored.all(), session_->ignored);
       if (job->parsed.failure) {
         error_ = locate(*job);
         drain();
@@ -134,6 +136,7 @@ class JsonlSource final : public Source {
         continue;
       }
       job->schema = session_->schema;
+      job->parsed.look_at_attention = std::exchange(first_chunk_, false);
       in_flight_.push_back(std::move(job));
       pool_.submit(*in_flight_.back());  // last: what a thread works on is ours until it was waited for
     }
@@ -181,8 +184,8 @@ class JsonlSource final : public Source {
         const std::uint32_t sample = parsed.role_first_sample[i];
         parsed.failure =
             Failure{Errc::kJsonField, parsed.lines[sample], Error::kNoOffset,
-                    fmt::format("field \"role\": expected one of at most 256 different roles, found \"{}\"",
-                                escaped(parsed.roles[i]))};
+                    fmt::format("field \"role\": expected one of at most {} different roles, found \"{}\"",
+                                kMaxRoles, escaped(parsed.roles[i]))};
         session_->role_numbers.erase(found);
         parsed.truncate(sample, *job.schema, table_);
         break;
@@ -197,6 +200,16 @@ class JsonlSource final : public Source {
       for (std::byte& role : parsed.batch.columns[i].values)
         role = global[std::to_integer<std::size_t>(role)];
     }
+  }
+
+  void note_attention(const ParseJob& job) {
+    const std::uint32_t sample = *job.parsed.masked_attention;
+    if (sample >= job.parsed.lines.size()) return;  // of a record that failed
+    notes_.push_back(
+        {Note::Kind::kMaskedAttention,
+         fmt::format("{}:{}: \"attention_mask\" has zeros, as in padded samples. It is not read: padding "
+                     "is packed like any token, and trained on unless labels or a mask leave it out",
+                     name_, lines_before_ + job.parsed.lines[sample] + 1)});
   }
 
   void note_lines(ParseJob& job) {
@@ -252,6 +265,8 @@ class JsonlSource final : public Source {
   std::optional<Error> read_error_;  // comes after what was read before it
   std::optional<Error> error_;       // final
   std::uint64_t lines_before_ = 0, failed_line_ = 0, samples_ = 0, chunks_ = 0;
+  bool first_chunk_ = true;
+  std::vector<Note> notes_;
   std::array<LineNumbers, 2> line_numbers_;  // of the current and the previous chunk
 };
 
@@ -271,12 +286,14 @@ std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options) {
   }
 }
 
+const IgnoredFields& ignored_fields(const JsonlSession& session) noexcept { return session.ignored; }
+
 Result<std::unique_ptr<Source>> open_jsonl(const std::string& path, std::shared_ptr<JsonlSession> session) {
   if (!session) return no_memory(path, "for its session");
   try {
     const std::string name = display_name(path);
     if (!session->table) return session->table.error();
-    auto stream = open_stream(path);
+    auto stream = open_stream(path, session->options.stop_descriptor);
     if (!stream) return stream.error();
     LineReader reader(std::move(*stream), name, session->options.batch_bytes);
     return make_source(std::move(reader), name, std::move(session));

@@ -8,6 +8,41 @@ namespace tokpack::input {
 
 using Labels = SampleBatch::Labels;
 
+std::string_view IgnoredCount::shortened(std::string_view name) noexcept {
+  std::size_t end = kMaxIgnoredNameBytes;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0u) == 0x80u) --end;
+  return name.substr(0, end);
+}
+
+bool IgnoredCount::find(std::string_view name) {
+  const auto found = std::ranges::find(all_.fields, name, &IgnoredField::name);
+  const auto place = static_cast<std::size_t>(found - all_.fields.begin());
+  if (found == all_.fields.end()) {
+    if (place == kMaxIgnoredFields) {
+      all_.more = true;
+      return false;
+    }
+    all_.fields.push_back({std::string(name), 0, false});
+    records_.push_back(0);  // records are numbered from 1
+  }
+  next_ = place;
+  return true;
+}
+
+void add_ignored(const IgnoredFields& from, IgnoredFields& to) {
+  to.more |= from.more;
+  for (const IgnoredField& field : from.fields) {
+    const auto found = std::ranges::find(to.fields, field.name, &IgnoredField::name);
+    if (found != to.fields.end()) {
+      found->samples += field.samples;
+    } else if (to.fields.size() < kMaxIgnoredFields) {
+      to.fields.push_back(field);
+    } else {
+      to.more = true;
+    }
+  }
+}
+
 void ParsedChunk::clear(const Schema& schema, const FieldTable& table) {
   batch.tokens.clear();
   batch.lengths.clear();
@@ -26,6 +61,8 @@ void ParsedChunk::clear(const Schema& schema, const FieldTable& table) {
   ungrouped.clear();
   roles.clear();
   role_first_sample.clear();
+  ignored.clear();
+  masked_attention.reset();
   failure.reset();
 }
 

@@ -42,15 +42,36 @@ std::uint64_t id_limit(std::uint32_t vocab_size) {
   return vocab_size == 0 ? kIds : std::min<std::uint64_t>(vocab_size, kIds);
 }
 
+/// When every second of the first numbers is 0, as where u32 are read as u16: a question to ask. Nothing for
+/// a .npy, which says its type itself.
+Result<std::string> doubt_type(ArrayFile& tokens) {
+  constexpr std::uint64_t kLookedAt = 1 << 15;
+  constexpr std::uint64_t kFewest = 8;  // fewer say nothing
+  const NumberType type = tokens.type();
+  const std::uint64_t count = std::min(tokens.count(), kLookedAt);
+  if (tokens.has_header() || number_bytes(type) > 4 || count < kFewest) return std::string();
+  std::uint64_t index = 0;
+  bool odd_zero = true, even_zero = true;
+  auto read = tokens.for_each(
+      0, count, [&](std::int64_t value) { (index++ % 2 == 0 ? even_zero : odd_zero) &= value == 0; });
+  if (!read) return read.error();
+  if (!odd_zero || even_zero) return std::string();
+  return fmt::format("every second id of the first {} is 0: is the type {} right, or are they {}?", count,
+                     number_type_name(type), type == NumberType::kU16 ? "u32" : "i64");
+}
+
 class RawSource final : public Source {
  public:
   RawSource(ArrayFile tokens, std::optional<ArrayFile> mask, std::optional<LengthList> lengths,
-            RawOptions options)
+            RawOptions options, std::string doubt)
       : tokens_(std::move(tokens)),
         mask_(std::move(mask)),
         lengths_(std::move(lengths)),
         options_(std::move(options)),
-        limit_(id_limit(options_.vocab_size)) {}
+        limit_(id_limit(options_.vocab_size)),
+        doubt_(std::move(doubt)) {
+    if (!doubt_.empty()) note(Note::Kind::kWiderNumbers, doubt_);
+  }
 
   Result<const SampleBatch*> next() override {
     try {
@@ -68,6 +89,7 @@ class RawSource final : public Source {
   std::vector<ColumnSpec> columns() const override { return {}; }
   bool has_groups() const override { return false; }
   std::vector<std::string> roles() const override { return {}; }
+  std::vector<Note> notes() const override { return notes_; }
   std::string where(std::uint64_t index) const override {
     return fmt::format("{}, sample {}", tokens_.name(), index);
   }
@@ -118,7 +140,13 @@ class RawSource final : public Source {
         begin = scanned + 1;
       }
       const bool at_end = at + wanted == tokens_.count();
+      ended_documents_ |= begin > 0;
       if (at_end && begin < batch_.tokens.size()) {  // a tail without its end is a document
+        if (!ended_documents_) return no_document_end(end_id);
+        note(Note::Kind::kUnendedDocument,
+             fmt::format("the last document, {} token{}, does not end in the document end {}; is the file "
+                         "whole? It is packed as it is",
+                         batch_.tokens.size() - begin, batch_.tokens.size() - begin == 1 ? "" : "s", end_id));
         batch_.lengths.push_back(static_cast<std::uint32_t>(batch_.tokens.size() - begin));
         begin = batch_.tokens.size();
       }
@@ -132,6 +160,19 @@ class RawSource final : public Source {
     carry_.assign(batch_.tokens.begin() + static_cast<std::ptrdiff_t>(begin), batch_.tokens.end());
     batch_.tokens.resize(begin);
     return {};
+  }
+
+  void note(Note::Kind kind, const std::string& text) {
+    notes_.push_back({kind, fmt::format("{}: {}", tokens_.name(), text)});
+  }
+
+  Error no_document_end(std::uint32_t end_id) const {
+    return error_about(
+        Errc::kInputArray, tokens_.name(),
+        fmt::format("the document end {} never occurs in {} token{}, so there is nothing to cut "
+                    "at; give the id that ends documents, or a list of lengths{}{}",
+                    end_id, tokens_.count(), tokens_.count() == 1 ? "" : "s",
+                    doubt_.empty() ? "" : ". Also, ", doubt_));
   }
 
   Result<void> read_tokens(std::uint64_t first, std::uint64_t count) {
@@ -183,6 +224,9 @@ class RawSource final : public Source {
   std::optional<LengthList> lengths_;
   RawOptions options_;
   std::uint64_t limit_;
+  std::string doubt_;  // about the type; empty when there is none
+  std::vector<Note> notes_;
+  bool ended_documents_ = false;
   SampleBatch batch_;
   std::vector<std::uint32_t> carry_;  // tokens read beyond the last cut
   std::uint64_t done_ = 0;            // tokens of all batches so far
@@ -190,7 +234,7 @@ class RawSource final : public Source {
 };
 
 /// The lengths must use up the tokens exactly; said before anything is delivered.
-Result<void> check_sum(LengthList list, const ArrayFile& tokens) {
+Result<void> check_sum(LengthList list, const ArrayFile& tokens, const std::string& doubt) {
   std::uint64_t sum = 0, samples = 0;
   while (true) {
     auto length = list.next();
@@ -201,9 +245,10 @@ Result<void> check_sum(LengthList list, const ArrayFile& tokens) {
     if (samples > (std::uint64_t{1} << 32)) break;
   }
   if (sum == tokens.count()) return {};
-  return error_about(
-      Errc::kInputArray, list.name(),
-      fmt::format("{} lengths make {} tokens, but {} holds {}", samples, sum, tokens.name(), tokens.count()));
+  return error_about(Errc::kInputArray, list.name(),
+                     fmt::format("{} length{} make {} token{}, but {} holds {}{}{}", samples,
+                                 samples == 1 ? "" : "s", sum, sum == 1 ? "" : "s", tokens.name(),
+                                 tokens.count(), doubt.empty() ? "" : "; in it ", doubt));
 }
 
 Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawOptions& options) {
@@ -229,6 +274,8 @@ Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawO
                        fmt::format("expected token ids of u16, u32, i32 or i64, found {}",
                                    number_type_name(tokens->type())));
   }
+  auto doubt = doubt_type(*tokens);
+  if (!doubt) return doubt.error();
   std::optional<ArrayFile> mask;
   if (!options.loss_mask_path.empty()) {
     auto opened = ArrayFile::open(options.loss_mask_path, NumberType::kU8, 0);
@@ -239,9 +286,11 @@ Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawO
           fmt::format("expected a mask of bool or u8, found {}", number_type_name(opened->type())));
     }
     if (opened->count() != tokens->count()) {
-      return error_about(Errc::kInputArray, opened->name(),
-                         fmt::format("the loss mask has {} elements, {} holds {} tokens; both must be equal",
-                                     opened->count(), name, tokens->count()));
+      return error_about(
+          Errc::kInputArray, opened->name(),
+          fmt::format("the loss mask has {} element{}, {} holds {} token{}; both must be equal",
+                      opened->count(), opened->count() == 1 ? "" : "s", name, tokens->count(),
+                      tokens->count() == 1 ? "" : "s"));
     }
     mask = std::move(*opened);
   }
@@ -249,13 +298,13 @@ Result<std::unique_ptr<Source>> open_checked(const std::string& path, const RawO
   if (!options.lengths_path.empty()) {
     auto first_pass = LengthList::open(options.lengths_path);
     if (!first_pass) return first_pass.error();
-    if (auto sum = check_sum(std::move(*first_pass), *tokens); !sum) return sum.error();
+    if (auto sum = check_sum(std::move(*first_pass), *tokens, *doubt); !sum) return sum.error();
     auto second_pass = LengthList::open(options.lengths_path);
     if (!second_pass) return second_pass.error();
     lengths = std::move(*second_pass);
   }
-  return std::unique_ptr<Source>(
-      std::make_unique<RawSource>(std::move(*tokens), std::move(mask), std::move(lengths), options));
+  return std::unique_ptr<Source>(std::make_unique<RawSource>(std::move(*tokens), std::move(mask),
+                                                             std::move(lengths), options, std::move(*doubt)));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 namespace tokpack::input {
 namespace {
 
-constexpr std::size_t kMaxRoles = 256;
 constexpr std::size_t kMaxRoleBytes = 256;  // every exported sample repeats the name
 
 }  // namespace
@@ -59,8 +58,10 @@ bool RecordParser::Impl::take_role(ParsedChunk& out, const Schema& schema, const
     const auto found = std::ranges::find(out.roles, text);
     const auto number = static_cast<std::size_t>(found - out.roles.begin());
     if (found == out.roles.end()) {
-      if (number == kMaxRoles) return fail_value(role.place, "one of at most 256 different roles");
-      if (text.size() > kMaxRoleBytes) return fail_value(role.place, "a role of at most 256 bytes");
+      if (number == kMaxRoles)
+        return fail_value(role.place, fmt::format("one of at most {} different roles", kMaxRoles));
+      if (text.size() > kMaxRoleBytes)
+        return fail_value(role.place, fmt::format("a role of at most {} bytes", kMaxRoleBytes));
       out.roles.emplace_back(text);
       out.role_first_sample.push_back(static_cast<std::uint32_t>(out.batch.samples() - 1));
     }

@@ -40,6 +40,7 @@ struct RecordParser::Impl {
   std::string_view line;
   SampleBatch::Labels form = SampleBatch::Labels::kNone;
   Failure* failure = nullptr;
+  ParsedChunk* chunk = nullptr;  // that the line's fields without a meaning are counted in; null = nowhere
 
   Impl(const JsonlOptions& o, const FieldTable& t);
 
@@ -54,6 +55,7 @@ struct RecordParser::Impl {
   }
 
   bool collect(simdjson::dom::object object);
+  void note_ignored(std::string_view key, simdjson::dom::element value);
   bool parse_line(ParsedChunk& out, const Schema& schema);
   bool take_labels(ParsedChunk& out, const Schema& schema, std::size_t n);
   bool take_group(ParsedChunk& out, const Schema& schema);

@@ -26,8 +26,8 @@ Labels RecordParser::Impl::label_form() const {
 bool RecordParser::Impl::same_length(const Field& field, std::size_t found, std::size_t n) {
   if (found == n) return true;
   return fail(Errc::kJsonField,
-              fmt::format("field \"{}\" has {} elements, the tokens are {}; both must be equal",
-                          escaped(field.name), found, n));
+              fmt::format("field \"{}\" has {} element{}, the tokens are {}; both must be equal",
+                          escaped(field.name), found, found == 1 ? "" : "s", n));
 }
 
 bool RecordParser::Impl::take_labels(ParsedChunk& out, const Schema& schema, std::size_t n) {

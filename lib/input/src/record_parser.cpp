@@ -34,6 +34,7 @@ bool RecordParser::Impl::collect(dom::object object) {
   for (std::size_t i = 0; i < table.fields.size(); ++i) members.of[i].present = false;
   std::array<bool, kMaxFields> seen{};
   std::size_t place = 0;
+  if (chunk != nullptr) chunk->ignored.begin_record();
   for (const dom::key_value_pair pair : object) {
     if (const Field* field = table.find(pair.key)) {
       const auto number = static_cast<std::size_t>(field - table.fields.data());
@@ -43,10 +44,32 @@ bool RecordParser::Impl::collect(dom::object object) {
       }
       seen[number] = true;
       members.of[number] = {pair.value, place, !is_null(pair.value)};
+    } else if (chunk != nullptr) {
+      note_ignored(pair.key, pair.value);
     }
     ++place;
   }
   return true;
+}
+
+void RecordParser::Impl::note_ignored(std::string_view key, dom::element value) {
+  if (is_null(value)) return;
+  chunk->ignored.add(key, [&value] { return value.is_array(); });
+  // Padded samples bring masks with zeros: their pads would be packed as tokens. A few records tell.
+  constexpr std::size_t kRecords = 64;
+  if (!chunk->look_at_attention || chunk->masked_attention || chunk->batch.samples() >= kRecords ||
+      key != "attention_mask")
+    return;
+  dom::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return;
+  for (const dom::element element : array) {
+    std::uint8_t bit = 1;
+    if (!read_mask_bit(element, bit)) return;
+    if (bit == 0) {
+      chunk->masked_attention = static_cast<std::uint32_t>(chunk->batch.samples());
+      return;
+    }
+  }
 }
 
 bool RecordParser::Impl::parse_line(ParsedChunk& out, const Schema& schema) {
@@ -90,6 +113,7 @@ std::optional<RecordShape> RecordParser::shape_of(std::string_view line) {
   Impl& impl = *impl_;
   impl.line = line;
   impl.failure = &ignored;
+  impl.chunk = nullptr;
   dom::element document;
   dom::object object;
   const auto code = impl.parser.parse(line.data(), line.size(), false).get(document);
@@ -112,6 +136,7 @@ void RecordParser::parse(std::string_view text, const Schema& schema, ParsedChun
   out.clear(schema, impl.table);
   Failure failure;
   impl.failure = &failure;
+  impl.chunk = &out;
   out.line_count = for_each_line(text, [&](std::string_view line, std::uint64_t number, std::size_t offset) {
     const std::size_t samples = out.batch.samples();
     impl.line = line;

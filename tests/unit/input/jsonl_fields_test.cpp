@@ -95,16 +95,18 @@ TEST_CASE("options that contradict each other are refused when an input is opene
   CHECK(refused({.columns = {{.name = "a"}, {.name = "a"}}})
             .starts_with("options: column \"a\": a field of that name"));
   CHECK(refused({.columns = {{.name = "A b"}}})
-            .starts_with("options: column \"A b\": a name is 1 to 24 characters"));
+            .starts_with("options: column 'A b': a name has 1 to 24 characters"));
   CHECK(refused({.columns = {{.name = "labels"}}})
-            .starts_with("options: column \"labels\": the name of a built-in"));
-  CHECK(refused({.columns = {{.name = "group"}}}).starts_with("options: column \"group\" is made from"));
+            .starts_with("options: column 'labels' is the name of a built-in"));
+  CHECK(refused({.columns = {{.name = "group"}}}).starts_with("options: column 'group' is written from"));
   CHECK(refused({.columns = {{.name = "weight", .type = ElementType::kU8}}}) ==
-        "options: column \"weight\": the name is reserved for one f32 a sequence");
+        "options: column 'weight': the name is reserved for one f32 a sequence; declare it so or choose "
+        "another "
+        "name");
   CHECK(refused({.columns = {{.name = "a", .width = 0}}})
-            .starts_with("options: column \"a\": unknown element type"));
+            .starts_with("options: column 'a': the width must be at least 1"));
   CHECK(refused({.columns = {{.name = "a", .scope = Scope::kToken, .ragged = true}}})
-            .starts_with("options: column \"a\": expected scope token or sequence"));
+            .starts_with("options: column 'a': only a column of scope sequence can be ragged"));
 }
 
 }  // namespace

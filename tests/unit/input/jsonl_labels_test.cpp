@@ -57,7 +57,7 @@ TEST_CASE("labels and masks must be as long as the tokens; the error has both le
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"labels\":[]}")) ==
         "json_field: in.jsonl:1: field \"labels\" has 0 elements, the tokens are 2; both must be equal");
   CHECK(error_of(read_text("{\"tokens\":[1,2],\"completion_mask\":[1]}")) ==
-        "json_field: in.jsonl:1: field \"completion_mask\" has 1 elements, the tokens are 2; both must be "
+        "json_field: in.jsonl:1: field \"completion_mask\" has 1 element, the tokens are 2; both must be "
         "equal");
 }
 

@@ -81,8 +81,23 @@ TEST_CASE("what is not one object on a line is named") {
         "found \\x1b[31m\"}");
   CHECK(message("{\"tokens\":[1],\"t\":\"\\q\"}")
             .starts_with("json_syntax: in.jsonl:2: not JSON: expected one of"));
-  CHECK(message("{\"tokens\":[1],\"deep\":" + std::string(2000, '[') + std::string(2000, ']') + "}")
-            .starts_with("json_syntax: in.jsonl:2: not usable as JSON: "));
+  CHECK(
+      message("{\"tokens\":[1],\"deep\":" + std::string(2000, '[') + std::string(2000, ']') + "}")
+          .starts_with("json_syntax: in.jsonl:2: not JSON: expected at most 1024 levels of brackets (flatten "
+                       "the field or leave it out) at byte 1045 of the line, found [[["));
+  CHECK(message("{\"tokens\":[1],\"t\":\"\\ud83d!\"}") ==
+        "json_syntax: in.jsonl:2: not JSON: expected \\udc00 to \\udfff behind a high surrogate, or the "
+        "character itself, at byte 20 of the line, found \\ud83d!\"}");
+  CHECK(message("{\"tokens\":[1],\"t\":\"\\udfff\"}") ==
+        "json_syntax: in.jsonl:2: not JSON: expected \\ud800 to \\udbff before a low surrogate, or the "
+        "character itself, at byte 20 of the line, found \\udfff\"}");
+}
+
+TEST_CASE("brackets 1024 deep and surrogate pairs are JSON") {
+  for (const std::string& value :
+       {std::string(1023, '[') + std::string(1023, ']'), std::string("\"\\ud83d\\ude00\"")}) {
+    CHECK(read_text("{\"tokens\":[1],\"a\":" + value + "}").all.tokens == Ids{1});
+  }
 }
 
 TEST_CASE("invalid UTF-8 is named with its line and byte") {

@@ -12,8 +12,8 @@
 #include <filesystem>
 
 #include "model.h"
-#include "output_file.h"
 #include "system_calls.h"
+#include "tokpack/core/output_file.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -307,10 +307,10 @@ TEST_CASE("outputs that cannot be are named") {
 
 TEST_CASE("left-over temporaries of dead writers are removed, those in use and of others are kept") {
   const TempDir folder;
-  const std::string stem = detail::temporary_stem("out.tpk");
+  const std::string stem = temporary_stem("out.tpk");
   write_file(folder.file(stem + "0123456789abcdef.tmp"), "dead");
   write_file(folder.file(stem + "fedcba9876543210.tmp"), "in use");
-  write_file(folder.file(detail::temporary_stem("other.tpk") + "0123456789abcdef.tmp"), "of another target");
+  write_file(folder.file(temporary_stem("other.tpk") + "0123456789abcdef.tmp"), "of another target");
   write_file(folder.file(stem + "0123456789abcdeX.tmp"), "no temporary's name");
   const int used = ::open(folder.file(stem + "fedcba9876543210.tmp").c_str(), O_RDONLY);
   REQUIRE(used >= 0);

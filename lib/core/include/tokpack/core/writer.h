@@ -49,6 +49,10 @@ struct ColumnSpec {
   bool ragged = false;             ///< kSequence only
 };
 
+/// Whether a file can hold such a column: kOptions, naming the column and what would do. Writer::create and
+/// the inputs that fill columns ask it.
+Result<void> check_column(const ColumnSpec& column);
+
 inline constexpr std::uint64_t kWindowAll = ~std::uint64_t{0};
 inline constexpr std::int32_t kDefaultIgnoreIndex = -100;
 

@@ -24,6 +24,9 @@ struct JsonlOptions {
   std::vector<ColumnSpec> columns{};       ///< declared: every record must have the field
   unsigned threads = 1;
   std::uint64_t batch_bytes = 8 << 20;  ///< text per batch, about
+  /// A descriptor that ends the waiting for a pipe when it becomes readable (a self-pipe of the caller's
+  /// signal handler, say): next() then gives kIo "interrupted". -1 = none. Not closed.
+  int stop_descriptor = -1;
 };
 
 /// State that is shared by the inputs of one run, so that the first record of the first input decides for all
@@ -31,6 +34,21 @@ struct JsonlOptions {
 /// memory for it, of which open_jsonl then tells.
 struct JsonlSession;
 std::shared_ptr<JsonlSession> make_jsonl_session(JsonlOptions options);
+
+/// A top-level field of records that means nothing to the parser, so that its values are not kept.
+struct IgnoredField {
+  std::string name;           ///< at most kMaxIgnoredNameBytes of it, as it stands in the input
+  std::uint64_t samples = 0;  ///< in which it stands, and is not null
+  bool list = false;          ///< the first of its values is a list, as of something per token
+};
+struct IgnoredFields {
+  std::vector<IgnoredField> fields;  ///< in order of first appearance, at most kMaxIgnoredFields
+  bool more = false;                 ///< there were others
+};
+inline constexpr std::size_t kMaxIgnoredFields = 256, kMaxIgnoredNameBytes = 128;
+
+/// Of all samples that were delivered from the session's inputs so far. REQUIRES: session is not null.
+const IgnoredFields& ignored_fields(const JsonlSession& session) noexcept;
 
 Result<std::unique_ptr<Source>> open_jsonl(const std::string& path, std::shared_ptr<JsonlSession> session);
 

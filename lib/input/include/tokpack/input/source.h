@@ -53,6 +53,18 @@ struct Progress {
   std::uint64_t bytes_total = 0;
 };
 
+/// Something about an input that is probably not meant, though it can be read. `text` names the input and
+/// is made safe to print; what to do about it in terms of options is the caller's to say, by `kind`.
+struct Note {
+  enum class Kind : std::uint8_t {
+    kUnendedDocument,  ///< raw: the last document does not end in the document end
+    kWiderNumbers,     ///< raw: every second number is 0, as if the numbers were wider than was said
+    kMaskedAttention,  ///< JSON lines: an attention_mask has zeros, as of padded samples
+  };
+  Kind kind{};
+  std::string text;
+};
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -67,6 +79,8 @@ class Source {
   virtual std::vector<std::string> roles() const = 0;
   /// Where sample `index` (0-based within this source) stands, for messages: "train.jsonl:12".
   virtual std::string where(std::uint64_t index) const = 0;
+  /// What was noticed so far, in order; complete once next() gave nullptr.
+  virtual std::vector<Note> notes() const { return {}; }
 };
 
 }  // namespace tokpack::input

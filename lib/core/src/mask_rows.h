@@ -1,0 +1,71 @@
+// One row of a mask as bytes, and its runs: what every kernel of mask_kernels.h shares.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "mask_kernels.h"
+
+namespace tokpack::detail {
+
+/// The bytes [begin, end) of a row are attended, begin <= end <= its length.
+struct AttendedBytes {
+  std::size_t begin, end;
+};
+
+/// lo and hi may be any int32: what lies outside the row is cut off.
+inline AttendedBytes attended_bytes(const MaskRows& rows, std::int64_t i, std::int64_t r) noexcept {
+  const std::int64_t hi = rows.hi == nullptr ? r : rows.hi[i];
+  const std::int64_t end = std::clamp<std::int64_t>(hi + 1, 0, rows.positions);
+  const std::int64_t begin = std::clamp<std::int64_t>(rows.lo[i], 0, end);
+  return {static_cast<std::size_t>(begin) * rows.element_bytes,
+          static_cast<std::size_t>(end) * rows.element_bytes};
+}
+
+/// Walks rows [first, last): index, position in its batch, first byte.
+class RowCursor {
+ public:
+  RowCursor(const MaskRows& rows, std::int64_t first) noexcept
+      : rows_(rows), index(first), position(first % rows.positions) {
+    place(first / rows.positions);
+  }
+  void next() noexcept {
+    ++index;
+    cells += rows_.row_stride;
+    if (++position == rows_.positions) {
+      position = 0;
+      place(index / rows_.positions);
+    }
+  }
+
+ private:
+  void place(std::int64_t batch) noexcept {
+    cells = rows_.cells + static_cast<std::size_t>(batch) * rows_.batch_stride +
+            static_cast<std::size_t>(position) * rows_.row_stride;
+  }
+  const MaskRows& rows_;
+
+ public:
+  std::int64_t index, position;
+  unsigned char* cells = nullptr;
+};
+
+/// Fills with a value that repeats every 4 bytes. REQUIRES: `bytes` and the phase of `to` are multiples of
+/// the element, so that any element's pattern fits wherever it begins.
+void fill_pattern(unsigned char* to, std::size_t bytes, std::uint32_t pattern) noexcept;
+
+/// Bytes [first, last) of a row, whatever their number and place.
+inline void fill_part(const MaskRows& rows, unsigned char* row, std::size_t first, std::size_t last,
+                      AttendedBytes attended) noexcept {
+  const std::size_t begin = std::clamp(attended.begin, first, last),
+                    end = std::clamp(attended.end, begin, last);
+  fill_pattern(row + first, begin - first, rows.masked);
+  fill_pattern(row + begin, end - begin, rows.attended);
+  fill_pattern(row + end, last - end, rows.masked);
+}
+
+}  // namespace tokpack::detail

@@ -120,19 +120,20 @@ void Sampler::advance() noexcept {
   if (position_.epoch != epoch) order_ = Permutation(packs(), options_.seed, position_.epoch);
 }
 
-Result<std::uint64_t> Sampler::step_targets(const Reader& reader, LabelForm form) const try {
+Result<StepTargets> Sampler::step_targets_at(const Reader& reader, Position at) const try {
   std::vector<std::uint64_t> rows(options_.batch);
   PackBuffer buffer;
-  std::uint64_t total = 0;
+  StepTargets total;
   for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-    rows_at(position_, rank, rows);
+    rows_at(at, rank, rows);
     for (const std::uint64_t row : rows) {
       if (row == kNoPack) continue;
       const auto pack = reader.pack(row, buffer);
       if (!pack) return pack.error();
-      total += pack->targets();
-      if (form == LabelForm::kTargets) continue;
-      for (const std::int32_t tail : pack->tail_labels()) total -= tail != pack->ignore_index() ? 1u : 0u;
+      std::uint64_t tails = 0;
+      for (const std::int32_t tail : pack->tail_labels()) tails += tail != pack->ignore_index() ? 1u : 0u;
+      total.targets += pack->targets();
+      total.label_targets += pack->targets() - tails;
     }
   }
   return total;

@@ -277,9 +277,13 @@ TEST_CASE("targets of a step over all ranks, with and without tail labels") {
   REQUIRE_MESSAGE(reader.ok(), reader.error().detail);
   const SamplerOptions options{.shuffle = false, .remainder = Remainder::kPad, .batch = 1, .ranks = 2};
   Sampler sampler = make(3, options);
-  CHECK(*sampler.step_targets(*reader, LabelForm::kTargets) == 5 + 2);
-  CHECK(*sampler.step_targets(*reader, LabelForm::kLabels) == 4 + 2);
+  auto targets = sampler.step_targets(*reader);
+  REQUIRE(targets.ok());
+  CHECK(targets->targets == 5 + 2);
+  CHECK(targets->label_targets == 4 + 2);
   sampler.advance();  // pack 2 and an empty row
-  CHECK(*sampler.step_targets(*reader, LabelForm::kTargets) == 1);
-  CHECK(*sampler.step_targets(*reader, LabelForm::kLabels) == 0);
+  targets = sampler.step_targets(*reader);
+  REQUIRE(targets.ok());
+  CHECK(targets->targets == 1);
+  CHECK(targets->label_targets == 0);
 }

@@ -61,10 +61,10 @@ std::string to_text(const SamplerState& state);
 /// kSamplerState: damaged, or of a version or algorithm that this library does not know.
 Result<SamplerState> parse_sampler_state(std::string_view text);
 
-/// How labels reach the model: what a loader's targets are counted by.
-enum class LabelForm : std::uint8_t {
-  kLabels,   ///< aligned with the inputs, the model shifts: tail labels cannot be carried
-  kTargets,  ///< shifted by one, tail labels included
+/// Trained targets of a step over all ranks: the divisor of a mean that is right whatever each rank got.
+struct StepTargets {
+  std::uint64_t targets = 0;        ///< for `targets`, tail labels included
+  std::uint64_t label_targets = 0;  ///< for `labels`, which cannot carry tail labels
 };
 
 class Sampler {
@@ -104,9 +104,10 @@ class Sampler {
   /// The step at this position was handed to the caller.
   void advance() noexcept;
 
-  /// Training targets of the whole step at this position, over all ranks: the divisor of a mean that is right
-  /// whatever the ranks got, without a reduction. Reads `ranks * batch` counts. Errors of Reader::pack.
-  Result<std::uint64_t> step_targets(const Reader& reader, LabelForm form) const;
+  /// Targets of the whole step at this position, without a reduction over ranks. Looks at `ranks * batch`
+  /// packs. Errors of Reader::pack.
+  Result<StepTargets> step_targets(const Reader& reader) const { return step_targets_at(reader, position_); }
+  Result<StepTargets> step_targets_at(const Reader& reader, Position at) const;
 
  private:
   Sampler(std::uint64_t packs, const Hash128& digest, const SamplerOptions& options) noexcept;

@@ -1,0 +1,98 @@
+// Batches filled ahead of the trainer by background threads, into a ring of buffers.
+//
+// next() hands out batches in the sampler's order, whatever the number of threads, and goes on over the end
+// of an epoch. A batch stays valid until `kept` more were handed out. What was prepared but not handed out
+// does not count in state(), so a run resumed from it gets exactly the batches that this one would have got.
+//
+// Ownership: the loader shares the reader's file; buffers are its own or the caller's, which must outlive it.
+// Destroying it stops the threads, also in the middle of an epoch. Threads: one calls. After a fork only the
+// parent's loader works. Errors: create: kOptions, kSamplerState, kOutOfMemory; next: those of filling, again
+// at every later call.
+//
+//   auto loader = Loader::create(reader, {.sampler = {.seed = 7, .batch = 8}, .labels = true});
+//   for (auto step = loader->steps_left(); step > 0; --step) {
+//     auto batch = loader->next();
+//     if (!batch) return batch.error();
+//     train((*batch)->rows.input_ids, (*batch)->rows.labels, (*batch)->counts.label_targets);
+//   }
+//   save(to_text(loader->state()));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tokpack/core/batch.h"
+#include "tokpack/core/row_intervals.h"
+#include "tokpack/core/sampler.h"
+
+namespace tokpack {
+
+struct LoaderOptions {
+  SamplerOptions sampler = {};
+  RowOptions rows = {};
+  bool labels = false;                                      ///< wants labels
+  bool targets = false;                                     ///< wants targets
+  bool position_ids = false;                                ///< wants position ids
+  std::optional<IntervalOptions> intervals = std::nullopt;  ///< wants row intervals; prefixes from the column
+  bool step_targets = false;  ///< wants the targets of the whole step, over all ranks
+  unsigned threads = 1;       ///< that fill, at least 1
+  std::size_t ahead = 2;      ///< batches prepared ahead, at least 1
+  std::size_t kept = 1;       ///< batches handed out that stay valid, at least 1
+};
+
+/// The arrays of one batch: [B, S] but for lengths, [B]. Null: not wanted.
+struct BatchBuffers {
+  RowOutputs rows = {};
+  std::int32_t* lo = nullptr;  ///< row intervals
+  std::int32_t* hi = nullptr;  ///< for families other than causal and sliding window
+};
+
+struct LoadedBatch {
+  RowOutputs rows;  ///< where this batch stands
+  std::int32_t* lo = nullptr;
+  std::int32_t* hi = nullptr;
+  std::size_t slot = 0;                  ///< which buffers of the ring
+  Sampler::Position position;            ///< before this step
+  std::vector<std::uint64_t> packs;      ///< [B]; Sampler::kNoPack for an empty row
+  BatchCounts counts;                    ///< of this rank
+  std::uint64_t step_targets = 0;        ///< of all ranks, for `targets`; where it was wanted
+  std::uint64_t step_label_targets = 0;  ///< of all ranks, for `labels`
+};
+
+class Loader {
+ public:
+  /// Buffers of its own: int64 ids, labels, targets and positions, int32 intervals, 64-byte aligned.
+  static Result<Loader> create(const Reader& reader, const LoaderOptions& options,
+                               const SamplerState* resume = nullptr);
+  /// The caller's buffers, `ahead + kept` of them, all wanting the same arrays (`labels` and the like of the
+  /// options are not looked at).
+  static Result<Loader> create(const Reader& reader, const LoaderOptions& options,
+                               std::span<const BatchBuffers> ring, const SamplerState* resume = nullptr);
+  Loader(Loader&&) noexcept;
+  Loader& operator=(Loader&&) noexcept;
+  ~Loader();
+
+  /// The next batch. Waits until it is filled. The pointer is never null; it and the batch's buffers are
+  /// valid until `kept` more batches were handed out, and not longer than the loader.
+  Result<const LoadedBatch*> next();
+
+  /// Batches that next() hands out before this epoch ends.
+  std::uint64_t steps_left() const noexcept;
+  std::uint64_t steps() const noexcept;  ///< of a whole epoch
+  /// After the batches handed out so far.
+  SamplerState state() const noexcept;
+  std::uint32_t row_length() const noexcept;  ///< S
+
+ private:
+  struct Impl;
+  explicit Loader(std::unique_ptr<Impl> impl) noexcept;
+  static Result<Loader> start(const Reader& reader, const LoaderOptions& options,
+                              std::span<const BatchBuffers> ring, const SamplerState* resume, bool own);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tokpack

@@ -173,6 +173,7 @@ TEST_CASE("intervals that descend or leave the row are refused where blocks begi
   CHECK(error_of({-1, 0, 0, 0}, {0, 1, 2, 3}) == Errc::kOptions);  // before the row
   CHECK(error_of({0, 0, 0, 0}, {0, 1, 2, 4}) == Errc::kOptions);   // past the row
   CHECK(error_of({0, 0, 3, 3}, {0, 1, 2, 3}) == Errc::kOptions);   // an empty row that is present
+  CHECK(error_of({0, 3, 3, 3}, {0, 1, 3, 3}) == Errc::kOptions);   // the same as the last of its block
 }
 
 TEST_CASE("any intervals at all write nothing outside the index rows") {

@@ -12,6 +12,11 @@
 
 namespace tokpack::detail {
 
+/// Of the cells of a row, without what may lie between it and the next.
+inline std::size_t row_bytes(const MaskRows& rows) noexcept {
+  return static_cast<std::size_t>(rows.positions) * rows.element_bytes;
+}
+
 /// The bytes [begin, end) of a row are attended, begin <= end <= its length.
 struct AttendedBytes {
   std::size_t begin, end;

@@ -154,8 +154,9 @@ step_asan() {
 
 step_tsan() {
   check build-tsan configure_and_build build/tests-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DTOKPACK_SANITIZE=thread -DTOKPACK_BUILD_TOOLS=OFF -- reader_tests writer_tests input_tests batch_tests || return
-  run_ctest tsan build/tests-tsan -R '^unit\.(reader|writer|input|batch)$'
+    -DTOKPACK_SANITIZE=thread -DTOKPACK_BUILD_TOOLS=OFF -- \
+    batch_tests masks_tests reader_tests writer_tests input_tests || return
+  run_ctest tsan build/tests-tsan -R '^unit\.(batch|masks|reader|writer|input)$'
 }
 
 step_fuzz() {

@@ -66,7 +66,7 @@ Result<Layout> check_layout(std::uint64_t batch, std::uint64_t positions, const 
                       "the row stride is {} elements, expected at least the {} cells of a row",
                       layout.row_stride, positions);
   }
-  // Sizes are bounded one by one: S is below 2^31, so S x S x element fits; the rest by __builtin overflow.
+  // S is below 2^31, so that S x S fits; everything else may wrap and is asked.
   std::uint64_t span = 0, batches = 0, total = 0, bytes = 0;
   const std::uint64_t cells = positions * positions;
   const bool overflows = __builtin_mul_overflow(positions - 1, layout.row_stride, &span) ||

@@ -23,47 +23,67 @@ namespace {
 /// cache.
 constexpr std::size_t kGroupBytes = std::size_t{32} << 10;
 
+constexpr std::size_t kLine = 64;
+
+std::size_t bytes_to_line(const unsigned char* at) noexcept {
+  return (kLine - reinterpret_cast<std::uintptr_t>(at) % kLine) % kLine;
+}
+
 /// From here on the machine's string store beats vector stores: like memset, it takes lines without reading
 /// them.
 constexpr std::size_t kLeastStringStore = 512;
 
 #if defined(__x86_64__) && !defined(TOKPACK_SANITIZED)
-/// Fills whole 8-byte words and says how many bytes that were. Sanitizers cannot see its stores.
-std::size_t store_words(unsigned char* to, std::size_t bytes, std::uint32_t pattern) noexcept {
-  std::size_t words = bytes / 8;
+/// Fills whole 8-byte words. Sanitizers cannot see its stores.
+void store_words(unsigned char* to, std::size_t words, std::uint32_t pattern) noexcept {
   const std::uint64_t word = std::uint64_t{pattern} << 32 | pattern;
   asm volatile("rep stosq" : "+D"(to), "+c"(words) : "a"(word) : "memory");
-  return bytes / 8 * 8;
 }
 #else
-std::size_t store_words(unsigned char*, std::size_t, std::uint32_t) noexcept { return 0; }
+void store_words(unsigned char* to, std::size_t words, std::uint32_t pattern) noexcept {
+  const std::uint64_t word = std::uint64_t{pattern} << 32 | pattern;
+  for (std::size_t i = 0; i < words; ++i) std::memcpy(to + 8 * i, &word, sizeof(word));
+}
 #endif
 
-/// Masked throughout, group by group, then the attended runs: fills of whole groups are as fast as fills can
-/// be.
-void ordinary(const MaskRows& rows, std::int64_t first, std::int64_t last) noexcept {
-  const std::size_t row_bytes = static_cast<std::size_t>(rows.positions) * rows.element_bytes;
-  const bool gaps = rows.row_stride != row_bytes;
-  if (gaps || row_bytes >= kGroupBytes) {
-    for (RowCursor row(rows, first); row.index < last; row.next()) {
-      fill_part(rows, row.cells, 0, row_bytes, attended_bytes(rows, row.index, row.position));
-    }
-    return;
+void store_bytes(unsigned char* to, std::size_t bytes, std::uint32_t pattern) noexcept {
+  std::size_t i = 0;
+  for (; i + sizeof(pattern) <= bytes; i += sizeof(pattern)) std::memcpy(to + i, &pattern, sizeof(pattern));
+  std::memcpy(to + i, &pattern, bytes - i);
+}
+
+/// The next rows that are contiguous in memory, at most as many as a group holds: how many.
+std::int64_t group_of(const MaskRows& rows, const RowCursor& row, std::int64_t last) noexcept {
+  const auto most = static_cast<std::int64_t>(kGroupBytes / row_bytes(rows));
+  return std::min({most, last - row.index, rows.positions - row.position});
+}
+
+/// Makes those rows at `to`: masked throughout, then the attended runs, since fills of whole groups are as
+/// fast as fills can be.
+void make_group(const MaskRows& rows, RowCursor& row, std::int64_t count, unsigned char* to) noexcept {
+  fill_pattern(to, static_cast<std::size_t>(count) * row_bytes(rows), rows.masked);
+  for (std::int64_t i = 0; i < count; ++i, row.next(), to += row_bytes(rows)) {
+    const auto [begin, end] = attended_bytes(rows, row.index, row.position);
+    fill_pattern(to + begin, end - begin, rows.attended);
   }
-  const auto most = static_cast<std::int64_t>(kGroupBytes / row_bytes);
-  for (RowCursor row(rows, first); row.index < last;) {
-    const std::int64_t count = std::min({most, last - row.index, rows.positions - row.position});
-    fill_pattern(row.cells, static_cast<std::size_t>(count) * row_bytes, rows.masked);
-    for (std::int64_t i = 0; i < count; ++i, row.next()) {
-      const auto [begin, end] = attended_bytes(rows, row.index, row.position);
-      fill_pattern(row.cells + begin, end - begin, rows.attended);
+}
+
+bool goes_by_groups(const MaskRows& rows) noexcept {
+  return rows.row_stride == row_bytes(rows) && row_bytes(rows) < kGroupBytes;
+}
+
+void ordinary(const MaskRows& rows, std::int64_t first, std::int64_t last) noexcept {
+  RowCursor row(rows, first);
+  if (goes_by_groups(rows)) {
+    while (row.index < last) make_group(rows, row, group_of(rows, row, last), row.cells);
+  } else {
+    for (; row.index < last; row.next()) {
+      fill_part(rows, row.cells, 0, row_bytes(rows), attended_bytes(rows, row.index, row.position));
     }
   }
 }
 
 #if defined(__x86_64__)
-
-constexpr std::size_t kLine = 64;
 
 /// Read at kLine - k: bytes 0..k-1 are clear and those from k on are set.
 struct Step {
@@ -73,6 +93,10 @@ struct Step {
   }
 };
 constexpr Step kStep;
+
+/// Below this, rows that share cache lines with their neighbours are worth a second pass through the first
+/// cache; longer ones have few such lines for their length.
+constexpr std::size_t kShortRowBytes = 4096;
 
 namespace sse2 {
 #define TOKPACK_MASK_TARGET
@@ -129,9 +153,12 @@ void fill_pattern(unsigned char* to, std::size_t bytes, std::uint32_t pattern) n
     std::memset(to, static_cast<int>(pattern & 0xff), bytes);
     return;
   }
-  std::size_t i = bytes < kLeastStringStore ? 0 : store_words(to, bytes, pattern);
-  for (; i + sizeof(pattern) <= bytes; i += sizeof(pattern)) std::memcpy(to + i, &pattern, sizeof(pattern));
-  std::memcpy(to + i, &pattern, bytes - i);
+  if (bytes < kLeastStringStore) return store_bytes(to, bytes, pattern);
+  // String stores are slow unless they begin at a line. Every part is a multiple of the element long.
+  const std::size_t head = bytes_to_line(to), words = (bytes - head) / 8;
+  store_bytes(to, head, pattern);
+  store_words(to + head, words, pattern);
+  store_bytes(to + head + 8 * words, bytes - head - 8 * words, pattern);
 }
 
 std::span<const MaskKernels> mask_kernel_variants() noexcept {

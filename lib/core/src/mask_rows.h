@@ -12,6 +12,11 @@
 
 namespace tokpack::detail {
 
+/// Of the cells of a row, without what may lie between it and the next.
+inline std::size_t row_bytes(const MaskRows& rows) noexcept {
+  return static_cast<std::size_t>(rows.positions) * rows.element_bytes;
+}
+
 /// The bytes [begin, end) of a row are attended, begin <= end <= its length.
 struct AttendedBytes {
   std::size_t begin, end;
@@ -26,32 +31,29 @@ inline AttendedBytes attended_bytes(const MaskRows& rows, std::int64_t i, std::i
           static_cast<std::size_t>(end) * rows.element_bytes};
 }
 
-/// Walks rows [first, last): index, position in its batch, first byte.
+/// Walks rows from `first` on: index over all batches, position in its batch, first byte.
 class RowCursor {
  public:
+  std::int64_t index, position;
+  unsigned char* cells;
+
   RowCursor(const MaskRows& rows, std::int64_t first) noexcept
-      : rows_(rows), index(first), position(first % rows.positions) {
-    place(first / rows.positions);
+      : index(first), position(first % rows.positions), cells(rows.cells), rows_(rows) {
+    cells += static_cast<std::size_t>(first / rows.positions) * rows.batch_stride +
+             static_cast<std::size_t>(position) * rows.row_stride;
   }
   void next() noexcept {
     ++index;
+    ++position;
     cells += rows_.row_stride;
-    if (++position == rows_.positions) {
+    if (position == rows_.positions) {
       position = 0;
-      place(index / rows_.positions);
+      cells = rows_.cells + static_cast<std::size_t>(index / rows_.positions) * rows_.batch_stride;
     }
   }
 
  private:
-  void place(std::int64_t batch) noexcept {
-    cells = rows_.cells + static_cast<std::size_t>(batch) * rows_.batch_stride +
-            static_cast<std::size_t>(position) * rows_.row_stride;
-  }
   const MaskRows& rows_;
-
- public:
-  std::int64_t index, position;
-  unsigned char* cells = nullptr;
 };
 
 /// Fills with a value that repeats every 4 bytes. REQUIRES: `bytes` and the phase of `to` are multiples of

@@ -54,15 +54,12 @@ void fill_rows(const Target& out, const Rows& rows) noexcept {
   fill_hi(out, rows);
 }
 
-void fill_pads(const Target& out, PadPolicy pads, Positions tokens, const Rows& last) noexcept {
+void fill_pads(const Target& out, PadPolicy pads, Positions tokens, Positions last_start) noexcept {
   const auto positions = static_cast<Positions>(out.lo.size());
   if (tokens == positions) return;
-  if (pads == PadPolicy::kLast && tokens > 0) {
-    fill_rows(out, {tokens, positions, last.start, positions, last.prefix});
-    return;
-  }
   if (pads == PadPolicy::kSegment || pads == PadPolicy::kLast) {
-    fill_rows(out, {tokens, positions, tokens, positions});
+    // A prefix ends before the pads. With no sequence at all last_start is 0, the first pad.
+    fill_rows(out, {tokens, positions, pads == PadPolicy::kLast ? last_start : tokens, positions});
     return;
   }
   if (pads == PadPolicy::kSelf) {
@@ -136,13 +133,13 @@ Result<void> build_row_intervals(std::span<const std::int32_t> cu_seqlens, const
   if (auto checked = check_options(cu_seqlens, options, !hi.empty()); !checked) return checked;
 
   const Target out{lo, hi, options.family, options.window};
-  Rows rows{0, 0, 0, 0};
+  Positions last_start = 0;
   for (std::size_t s = 0; s + 1 < cu_seqlens.size(); ++s) {
     const Positions start = cu_seqlens[s], stop = cu_seqlens[s + 1];
-    rows = {start, stop, start, stop, options.prefixes.empty() ? 0 : options.prefixes[s]};
-    fill_rows(out, rows);
+    fill_rows(out, {start, stop, start, stop, options.prefixes.empty() ? 0 : options.prefixes[s]});
+    last_start = start;
   }
-  fill_pads(out, options.pads, *tokens, rows);
+  fill_pads(out, options.pads, *tokens, last_start);
   return {};
 }
 

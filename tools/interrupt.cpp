@@ -49,6 +49,15 @@ void install_signal_handlers() {
   install(SIGXFSZ, SIG_IGN);  // a file-size limit is an error of write(), like a full disk
 }
 
+void occupy_standard_descriptors() {
+  for (const int number : {0, 1, 2}) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    // Opened for the wrong direction: reading standard input, or writing the others, fails as on a closed one.
+    // The lowest free number is this one: those below are open.
+    (void)::open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
+  }
+}
+
 void defer_interrupts() {
   // Without it a wait for data ends with the data, as it did.
   if (wake_pipe[0] < 0 && ::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0) wake_pipe = {-1, -1};

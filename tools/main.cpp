@@ -20,6 +20,7 @@ Overloaded(Functions...) -> Overloaded<Functions...>;
 
 int main(int argc, char** argv) {
   using namespace tokpack::tools;
+  occupy_standard_descriptors();
   install_signal_handlers();
   try {
     const Parsed parsed = parse_command_line(argc, argv);

@@ -67,7 +67,7 @@ struct FileIdentity {
 
 std::optional<FileIdentity> identity(const std::string& path) {
   struct stat status {};
-  if (path == "-" || ::stat(path.c_str(), &status) != 0) return std::nullopt;
+  if ((path == "-" ? ::fstat(0, &status) : ::stat(path.c_str(), &status)) != 0) return std::nullopt;
   return FileIdentity{status.st_dev, status.st_ino};
 }
 
@@ -234,9 +234,10 @@ std::span<const Fate> Selector::decide(const input::SampleBatch& batch) {
     const std::uint64_t index = next_index_++;
     const bool grouped = !batch.groups.empty();
     Fate fate = Fate::kPack;
-    if (grouped && in_group_ && batch.groups[i] == last_group_) {
+    const bool same_group = grouped && in_group_ && batch.groups[i] == last_group_;
+    if (same_group && group_decided_) {
       fate = last_fate_;
-    } else if (!keep_all_ && hash_numbers(std::array{index}) >= keep_threshold_) {
+    } else if (!same_group && !keep_all_ && hash_numbers(std::array{index}) >= keep_threshold_) {
       fate = Fate::kSkip;
     } else if (holdout_threshold_ != 0 && length > 0) {
       // Ids as u32, whatever the width that the file will have. An empty sample holds nothing to hold out.
@@ -247,6 +248,8 @@ std::span<const Fate> Selector::decide(const input::SampleBatch& batch) {
       in_group_ = true;
       last_group_ = batch.groups[i];
       last_fate_ = fate;
+      // Empty members say nothing of whether the others are held out.
+      group_decided_ = (same_group && group_decided_) || length > 0 || fate == Fate::kSkip;
     }
     fates_.push_back(fate);
     first_token += length;

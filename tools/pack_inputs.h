@@ -53,7 +53,7 @@ class Selector {
   std::uint64_t holdout_threshold_ = 0, keep_threshold_ = 0;
   bool keep_all_ = true;
   std::uint64_t pass_ = 0, next_index_ = 0;
-  bool in_group_ = false;
+  bool group_decided_ = false, in_group_ = false;
   std::uint64_t last_group_ = 0;
   Fate last_fate_ = Fate::kPack;
   std::vector<Fate> fates_;

@@ -108,9 +108,19 @@ void PackOutputs::add(const input::SampleBatch& batch, std::span<const Fate> fat
   }
   std::size_t first_token = 0;
   for (std::size_t first = 0; first < fates.size();) {
+    // A group that main does not get must still end the one before, and must not come back.
+    const bool group_begins = !groups.empty() && last_group_ != groups[first];
+    if (group_begins && fates[first] != Fate::kPack) {
+      if (auto ok = main_->pass_over_group(groups[first]); !ok) stop(ok.error(), path_);
+    }
     std::size_t last = first;
     std::size_t last_token = first_token;
-    for (; last < fates.size() && fates[last] == fates[first]; ++last) last_token += batch.lengths[last];
+    for (; last < fates.size() && fates[last] == fates[first]; ++last) {
+      const bool other_group = !groups.empty() && last > first && groups[last] != groups[last - 1];
+      if (other_group && fates[first] != Fate::kPack) break;
+      last_token += batch.lengths[last];
+    }
+    if (!groups.empty()) last_group_ = groups[last - 1];
     add_run(batch, fates[first], first, last, first_token, last_token, groups);
     first = last;
     first_token = last_token;

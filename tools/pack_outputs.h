@@ -56,6 +56,7 @@ class PackOutputs {
   Explain explain_;
   std::optional<Writer> main_, holdout_;
   // Reused between calls.
+  std::optional<std::uint64_t> last_group_;  ///< of the record before, over batches
   std::vector<ColumnInput> column_storage_;
   std::vector<std::vector<std::uint64_t>> offset_storage_;
 };

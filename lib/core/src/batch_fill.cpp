@@ -1,5 +1,7 @@
 #include "batch_fill.h"
 
+#include <algorithm>
+
 namespace tokpack::detail {
 
 void PackFiller::ids(const IntOutput& out, std::size_t begin, std::size_t count) const noexcept {
@@ -86,7 +88,7 @@ void PackFiller::count(BatchCounts& counts) const noexcept {
   counts.tokens += tokens_.size();
   counts.sequences += pack_.sequences();
   counts.targets += pack_.targets();
-  counts.label_targets += pack_.targets() - tails;
+  counts.label_targets += pack_.targets() - std::min<std::uint64_t>(tails, pack_.targets());
 }
 
 }  // namespace tokpack::detail

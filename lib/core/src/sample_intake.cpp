@@ -238,6 +238,15 @@ Result<void> SampleIntake::add_group(const Batch& batch) {
   return end_group();
 }
 
+Result<void> SampleIntake::pass_over_group(std::uint64_t key) {
+  if (!options_->groups) {
+    return Error{Errc::kOptions, Error::kNoOffset,
+                 "pass_over_group needs a writer made with the `groups` option"};
+  }
+  if (auto ok = end_group(); !ok) return ok;
+  return keys_.add(key, account_.samples_in);
+}
+
 void SampleIntake::count_skipped(std::uint64_t samples, std::uint64_t tokens) noexcept {
   account_.samples_in += samples;
   account_.samples_skipped += samples;

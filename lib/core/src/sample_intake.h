@@ -36,6 +36,7 @@ class SampleIntake {
 
   Result<void> add_batch(const Batch& batch);
   Result<void> add_group(const Batch& batch);
+  Result<void> pass_over_group(std::uint64_t key);
   void count_skipped(std::uint64_t samples, std::uint64_t tokens) noexcept;
   void count_held_out(std::uint64_t samples, std::uint64_t tokens) noexcept;
   /// Ends the last group; kGroupReturned, kOverlong.

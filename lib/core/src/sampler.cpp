@@ -133,7 +133,7 @@ Result<StepTargets> Sampler::step_targets_at(const Reader& reader, Position at) 
       std::uint64_t tails = 0;
       for (const std::int32_t tail : pack->tail_labels()) tails += tail != pack->ignore_index() ? 1u : 0u;
       total.targets += pack->targets();
-      total.label_targets += pack->targets() - tails;
+      total.label_targets += pack->targets() - std::min<std::uint64_t>(tails, pack->targets());
     }
   }
   return total;

@@ -70,6 +70,7 @@ std::string to_text(const SamplerState& state) {
 }
 
 Result<SamplerState> parse_sampler_state(std::string_view text) try {
+  if (text.ends_with('\n')) text.remove_suffix(1);  // as a line of a file ends
   if (text.substr(0, kName.size()) != kName) return damaged();
   std::string_view rest = text.substr(kName.size());
   const std::string_view version = rest.substr(0, rest.find(' '));

@@ -193,6 +193,11 @@ void Writer::count_held_out(std::uint64_t samples, std::uint64_t tokens) {
   if (impl_) impl_->intake.count_held_out(samples, tokens);
 }
 
+Result<void> Writer::pass_over_group(std::uint64_t key) {
+  if (!impl_) return finished();
+  return impl_->guarded([&] { return impl_->intake.pass_over_group(key); });
+}
+
 void Writer::set_roles(std::vector<std::string> names) {
   if (!impl_) return;
   (void)impl_->guarded([&]() -> Result<void> {

@@ -120,7 +120,7 @@ bool JsonScanner::skip_number() {
     if (!digits()) return expected("a digit in the exponent");
   }
   const std::string_view number = text_.substr(begin, at_ - begin);
-  if (number_fits(number)) return true;
+  if (number_fits(number) || (ask_ && ask_(begin, number))) return true;
   at_ = begin;
   out_of_range_ = number;
   return false;

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tokpack::input {
@@ -34,6 +36,9 @@ class JsonScanner {
   /// The text of the value that starts at position(), which it skips.
   std::string_view value_text();
 
+  /// Asked about each number that neither a 64-bit integer nor a double holds, with its position: true goes on.
+  void on_out_of_range(std::function<bool(std::size_t, std::string_view)> ask) { ask_ = std::move(ask); }
+
   /// Over a number that neither a 64-bit integer nor a double holds: problem() is empty, this is its text.
   std::string_view number_out_of_range() const noexcept { return out_of_range_; }
   /// The key of the outermost object's member in work, as written.
@@ -50,6 +55,7 @@ class JsonScanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string problem_;
+  std::function<bool(std::size_t, std::string_view)> ask_;
   std::string_view out_of_range_, outer_key_;
 };
 

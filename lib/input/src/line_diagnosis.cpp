@@ -62,6 +62,27 @@ std::string describe_value(std::string_view line, std::size_t place, ValuePath p
   return fmt::format("{}: expected {}, found {}", where, expected, escaped(scanner.value_text(), kShown));
 }
 
+std::optional<std::string> with_readable_numbers(
+    std::string_view line, const std::function<LargeNumber(std::string_view)>& meaning) {
+  std::string out;
+  std::size_t copied = 0;
+  JsonScanner scanner(line);
+  scanner.on_out_of_range([&](std::size_t at, std::string_view number) {
+    const LargeNumber means = meaning(scanner.outer_key());
+    const bool whole = number.find_first_of(".eE") == std::string_view::npos;
+    if (means == LargeNumber::kRefused || (means == LargeNumber::kFloat && !whole)) return false;
+    out.append(line.substr(copied, at - copied));
+    out.append(means == LargeNumber::kUnread ? "0" : number);
+    if (means == LargeNumber::kFloat) out.append(".0");
+    copied = at + number.size();
+    return true;
+  });
+  if (!scanner.skip_value() || copied == 0) return std::nullopt;
+  scanner.skip_space();
+  if (!scanner.at_end()) return std::nullopt;
+  return out.append(line.substr(copied));
+}
+
 SyntaxProblem explain_syntax(std::string_view line, std::string_view fallback) {
   const std::size_t valid = valid_utf8_prefix(line);
   if (valid < line.size()) {

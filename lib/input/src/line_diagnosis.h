@@ -5,6 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +27,18 @@ struct ValuePath {
 /// members of the line's object; positions are 0-based. REQUIRES: the line is valid JSON.
 std::string describe_value(std::string_view line, std::size_t place, ValuePath path,
                            std::string_view expected);
+
+/// What a number that no 64 bits hold means where it stands.
+enum class LargeNumber : std::uint8_t {
+  kRefused,
+  kUnread,  ///< in a field without a meaning: any number will do
+  kFloat,   ///< in a field of floats, which hold it, if not exactly
+};
+
+/// The line with such numbers made readable to simdjson, which refuses a document for one of them; nothing where
+/// one is refused, or the line is not JSON for another reason. `meaning` is asked with the outermost key.
+std::optional<std::string> with_readable_numbers(std::string_view line,
+                                                 const std::function<LargeNumber(std::string_view)>& meaning);
 
 struct SyntaxProblem {
   Errc code = Errc::kJsonSyntax;

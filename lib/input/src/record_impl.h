@@ -38,6 +38,7 @@ struct RecordParser::Impl {
 
   // The line in work.
   std::string_view line;
+  std::string readable_line;  ///< stands in for a line with numbers that simdjson cannot read
   SampleBatch::Labels form = SampleBatch::Labels::kNone;
   Failure* failure = nullptr;
   ParsedChunk* chunk = nullptr;  // that the line's fields without a meaning are counted in; null = nowhere
@@ -57,6 +58,7 @@ struct RecordParser::Impl {
   bool collect(simdjson::dom::object object);
   void note_ignored(std::string_view key, simdjson::dom::element value);
   bool parse_line(ParsedChunk& out, const Schema& schema);
+  simdjson::error_code parse_document(simdjson::dom::element& document);
   bool take_labels(ParsedChunk& out, const Schema& schema, std::size_t n);
   bool take_group(ParsedChunk& out, const Schema& schema);
   bool take_columns(ParsedChunk& out, const Schema& schema, std::size_t n);

@@ -72,9 +72,31 @@ void RecordParser::Impl::note_ignored(std::string_view key, dom::element value) 
   }
 }
 
+/// Parses `line`. A number that simdjson cannot read, where none is needed, does not cost the record.
+simdjson::error_code RecordParser::Impl::parse_document(dom::element& document) {
+  const auto code = parser.parse(line.data(), line.size(), false).get(document);
+  if (code == simdjson::SUCCESS || code == simdjson::MEMALLOC) return code;
+  auto readable = with_readable_numbers(line, [this](std::string_view key) {
+    // An escaped key may be any field's.
+    if (key.find('\\') != std::string_view::npos) return LargeNumber::kRefused;
+    const Field* field = table.find(key);
+    if (field == nullptr) return LargeNumber::kUnread;
+    if (field->kind != FieldKind::kColumn) return LargeNumber::kRefused;
+    const ElementType type = table.columns[field->column].type;
+    const bool is_float =
+        type == ElementType::kF16 || type == ElementType::kBf16 || type == ElementType::kF32;
+    return is_float ? LargeNumber::kFloat : LargeNumber::kRefused;
+  });
+  if (!readable) return code;
+  readable_line = std::move(*readable);
+  const auto again = parser.parse(readable_line.data(), readable_line.size(), true).get(document);
+  if (again == simdjson::SUCCESS) line = readable_line;
+  return again == simdjson::SUCCESS || again == simdjson::MEMALLOC ? again : code;
+}
+
 bool RecordParser::Impl::parse_line(ParsedChunk& out, const Schema& schema) {
   dom::element document;
-  const auto code = parser.parse(line.data(), line.size(), false).get(document);
+  const auto code = parse_document(document);
   if (code != simdjson::SUCCESS) {
     if (code == simdjson::MEMALLOC) return fail(Errc::kOutOfMemory, "no memory to parse this line");
     const SyntaxProblem problem = explain_syntax(line, simdjson::error_message(code));
@@ -116,7 +138,7 @@ std::optional<RecordShape> RecordParser::shape_of(std::string_view line) {
   impl.chunk = nullptr;
   dom::element document;
   dom::object object;
-  const auto code = impl.parser.parse(line.data(), line.size(), false).get(document);
+  const auto code = impl.parse_document(document);
   if (code == simdjson::MEMALLOC) throw std::bad_alloc();
   if (code != simdjson::SUCCESS) return std::nullopt;
   if (document.get_object().get(object) != simdjson::SUCCESS || !impl.collect(object)) return std::nullopt;

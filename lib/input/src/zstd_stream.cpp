@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cstring>
@@ -66,8 +67,13 @@ class ZstdStream final : public ByteStream {
       const std::size_t before = output.pos;
       const std::size_t state = ZSTD_decompressStream(context_.get(), &output, &input_);
       if (ZSTD_isError(state) != 0) {
-        fail(fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(),
-                         ZSTD_getErrorName(state)));
+        const bool large_window = ZSTD_getErrorCode(state) == ZSTD_error_frameParameter_windowTooLarge;
+        fail(large_window
+                 ? fmt::format("{}: the zstd frame at byte {} needs a window of more than 128 MiB to read, as `zstd "
+                               "--long=28` and above write it; decompress it first (zstd -d --long=31)",
+                               name_, position())
+                 : fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(),
+                               ZSTD_getErrorName(state)));
         break;
       }
       // 0 = a frame is complete and flushed. Within a frame the context can hold more output even when all of

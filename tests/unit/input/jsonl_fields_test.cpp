@@ -52,11 +52,23 @@ TEST_CASE("ids must be below the vocabulary size") {
       "json_field: in.jsonl:2: field \"input_ids\" stands twice in one record");
 }
 
-TEST_CASE("numbers beyond 64 bits are named with their field, in fields without meaning as well") {
+TEST_CASE("numbers beyond 64 bits are named with their field") {
   CHECK(message("{\"input_ids\":[1,99999999999999999999]}") ==
         "json_field: in.jsonl:2: field \"input_ids\": the number 99999999999999999999 does not fit 64 bits");
-  CHECK(message("{\"a\":{\"b\":1},\"id\":{\"c\":[1e999]},\"input_ids\":[1]}") ==
-        "json_field: in.jsonl:2: field \"id\": the number 1e999 does not fit 64 bits");
+  CHECK(message("{\"input_ids\":[1],\"weight\":1e999}") ==
+        "json_field: in.jsonl:2: field \"weight\": the number 1e999 does not fit 64 bits");
+  // An escaped key may be any field's.
+  CHECK(message("{\"input_ids\":[1],\"\\u0069d\":1e999}") ==
+        "json_field: in.jsonl:2: field \"\\u0069d\": the number 1e999 does not fit 64 bits");
+}
+
+TEST_CASE("numbers beyond 64 bits do no harm in fields without meaning, and whole ones are floats in fields of those") {
+  const std::string text =
+      "{\"a\":{\"b\":1},\"id\":{\"c\":[1e999,-99999999999999999999]},\"input_ids\":[1,2],"
+      "\"weight\":20000000000000000000,\"z\":123456789012345678901234}\n";
+  const Samples read = must_read(text);
+  REQUIRE(read.tokens.size() == 1);
+  CHECK(read.tokens[0] == std::vector<std::uint32_t>{1, 2});
 }
 
 TEST_CASE("a record has its tokens once, as a list") {

@@ -225,7 +225,9 @@ TEST_CASE("a state is one line; each byte of it that changes is found") {
     }
     CHECK_FALSE(parse_sampler_state(text.substr(0, i)).ok());
   }
-  CHECK_FALSE(parse_sampler_state(text + "\n").ok());
+  CHECK(parse_sampler_state(text + "\n").ok());
+  CHECK_FALSE(parse_sampler_state(text + "\n\n").ok());
+  CHECK_FALSE(parse_sampler_state(text + " ").ok());
 }
 
 TEST_CASE(

@@ -31,6 +31,15 @@ void add_dump(CLI::App& app, DumpArguments& a) {
   dump->add_flag("--json", a.json,
                  "One JSON object with sorted keys; the layout of the file, or of --pack, or of --sequence");
   dump->footer(
+      "A row of --pack is a sequence: its number, its source (the number of its record in the input), the\n"
+      "token of that sample that it starts with, its length, its targets, and its tail: the label that its "
+      "last\n"
+      "token predicts where the next token is not in the sequence, or '-'. Where the file has them, group "
+      "and\n"
+      "role follow. With --tokens '0' is an id that is trained on, '[0]' one that is not, '0:1' the id 0 "
+      "with "
+      "the\n"
+      "label 1. Labels stand with their own token; the first of a sequence is no target.\n\n"
       "Exit codes: 0 done, 2 usage, 3 not a file that this version reads, or a part that was asked for is "
       "damaged.\n\n"
       "Example:\n"

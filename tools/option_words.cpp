@@ -28,6 +28,7 @@ constexpr std::array kWords = {
           "without"},
     Words{"give the id that ends documents, or a list of lengths",
           "give the id that ends documents (--document-end ID), or a list of lengths (--lengths PATH)"},
+    Words{"ravel it and give the lengths", "ravel it and give --lengths PATH"},
     Words{"or are they u32?", "or are they u32 (--array-type u32)?"},
     Words{"or are they i64?", "or are they i64 (--array-type i64)?"},
 };

@@ -79,15 +79,17 @@ void add_export(CLI::App& app, ExportArguments& a) {
   verb->add_option("-o,--output", a.output,
                    "File to write, complete or not there at all; '-' = standard output (default -)")
       ->type_name("OUT.jsonl");
+  verb->add_flag("--sources", a.sources,
+                 "Add 'source' to each sample: the number of its record over all inputs, from 0");
   verb->add_flag("--force", a.force, "Replace an existing output");
   verb->footer(
       "Samples come in the order of the input, fragments rejoined: 'input_ids', 'labels' unless all tokens "
       "of the\n"
       "file are trained, then group, role, weight and further columns. Groups come as numbers 0, 1, 2, ...: "
       "a file\n"
-      "does not keep the values that the input had for them. Exit codes: 0 done, 2 usage, 3 the file or the "
-      "output\n"
-      "cannot be used.\n\n"
+      "does not keep the values that the input had for them. Checksums are not checked: run tokpack verify "
+      "first.\n"
+      "Exit codes: 0 done, 2 usage, 3 the file or the output cannot be used.\n\n"
       "Example:\n"
       "  tokpack export train.tpk -o train.jsonl");
 }

@@ -86,8 +86,12 @@ void append_number(std::string& out, std::int64_t number) {
 
 class Exporter {
  public:
-  Exporter(const Reader& reader, Output& out)
-      : reader_(reader), packs_(reader), out_(out), ignore_(reader.header().ignore_index) {
+  Exporter(const Reader& reader, Output& out, bool sources)
+      : reader_(reader),
+        packs_(reader),
+        out_(out),
+        ignore_(reader.header().ignore_index),
+        with_sources_(sources) {
     const auto text = reader.metadata_json();
     if (text) {
       if (auto metadata = parse_metadata(*text)) {
@@ -242,6 +246,7 @@ class Exporter {
       append_number(text, tail);
       ++tails_;
     }
+    if (with_sources_) text += fmt::format(",\"source\":{}", entries.front().source);
     rows_missing_here_ = false;
     for (const std::size_t column : columns_) write_column(text, sample, column, last_token.has_value());
     rows_missing_ += rows_missing_here_ ? 1 : 0;
@@ -300,6 +305,7 @@ class Exporter {
   PackCache packs_;
   Output& out_;
   std::int32_t ignore_;
+  bool with_sources_;
   std::vector<std::size_t> columns_;
   std::vector<std::string> roles_;
   bool input_target_ = false, metadata_known_ = false;
@@ -323,7 +329,7 @@ int run(const ExportArguments& arguments) {
   const Reader reader = open_reader(arguments.file);
   if (arguments.output == "-") {
     Output out;
-    Exporter exporter(reader, out);
+    Exporter exporter(reader, out, arguments.sources);
     exporter.run();
     out.flush();
     exporter.say_what_is_missing();
@@ -331,7 +337,7 @@ int run(const ExportArguments& arguments) {
   }
   defer_interrupts();
   NewFile file(arguments.output, arguments.force);
-  Exporter exporter(reader, file.out());
+  Exporter exporter(reader, file.out(), arguments.sources);
   exporter.run();
   stop_if_interrupted();
   file.commit();

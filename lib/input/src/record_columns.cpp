@@ -89,10 +89,13 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
     if (!value.present) {
       return fail(
           Errc::kJsonField,
-          fmt::format("field \"{}\" is missing; {}", escaped(spec.name),
-                      which < table.declared
-                          ? std::string("it is declared as a column, so every record must have it")
-                          : fmt::format("the first record, {}, has it, so every record must", schema.first)));
+          fmt::format(
+              "field \"{}\" is missing; {}", escaped(spec.name),
+              which < table.declared
+                  ? std::string("it is declared as a column, so every record must have it")
+                  : fmt::format("the first record, {}, has it, so every record must; give it to all or "
+                                "ignore it",
+                                schema.first)));
     }
     if (which == table.role) {
       if (!take_role(out, schema, value, out.batch.columns[i])) return false;
@@ -106,7 +109,7 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
     if (brought || !column_member(which).present) continue;
     return fail(Errc::kJsonField,
                 fmt::format("field \"{}\" stands here but not in the first record, {}, which "
-                            "decides what all have",
+                            "decides what all have; give it to all or ignore it",
                             table.columns[which].name, schema.first));
   }
   return true;

@@ -139,11 +139,11 @@ TEST_CASE("weights are f32; role and weight stand in all records or in none") {
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":1}\n{\"tokens\":[1]}")) ==
         "json_field: in.jsonl:2: field \"weight\" is missing; the first record, in.jsonl:1, has it, so every "
         "record "
-        "must");
+        "must; give it to all or ignore it");
   CHECK(error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"weight\":1}")) ==
         "json_field: in.jsonl:2: field \"weight\" stands here but not in the first record, in.jsonl:1, which "
         "decides "
-        "what all have");
+        "what all have; give it to all or ignore it");
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":\"high\"}")) ==
         "json_field: in.jsonl:1: field \"weight\": expected a number that f32 can hold, found \"high\"");
 }

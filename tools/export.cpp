@@ -107,6 +107,12 @@ class Exporter {
           "not restored",
           reader.path()));
     for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+      if (with_sources_ && column_entry(reader, c).name_view() == "source") {
+        fail(kUsage,
+             fmt::format("{} has a column 'source' of its own, and --sources gives each sample a field of "
+                         "that name; leave out --sources",
+                         reader.path()));
+      }
       const auto& offsets = reader.layout().columns[c].offsets;
       const format::SectionEntry& entry =
           offsets ? reader.layout().sections[*offsets] : column_entry(reader, c);

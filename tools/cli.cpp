@@ -31,6 +31,15 @@ void add_dump(CLI::App& app, DumpArguments& a) {
   dump->add_flag("--json", a.json,
                  "One JSON object with sorted keys; the layout of the file, or of --pack, or of --sequence");
   dump->footer(
+      "A row of --pack is a sequence: its number, its source (the number of its record in the input), the\n"
+      "token of that sample that it starts with, its length, its targets, and its tail: the label that its "
+      "last\n"
+      "token predicts where the next token is not in the sequence, or '-'. Where the file has them, group "
+      "and\n"
+      "role follow. With --tokens '0' is an id that is trained on, '[0]' one that is not, '0:1' the id 0 "
+      "with "
+      "the\n"
+      "label 1. Labels stand with their own token; the first of a sequence is no target.\n\n"
       "Exit codes: 0 done, 2 usage, 3 not a file that this version reads, or a part that was asked for is "
       "damaged.\n\n"
       "Example:\n"
@@ -70,15 +79,17 @@ void add_export(CLI::App& app, ExportArguments& a) {
   verb->add_option("-o,--output", a.output,
                    "File to write, complete or not there at all; '-' = standard output (default -)")
       ->type_name("OUT.jsonl");
+  verb->add_flag("--sources", a.sources,
+                 "Add 'source' to each sample: the number of its record over all inputs, from 0");
   verb->add_flag("--force", a.force, "Replace an existing output");
   verb->footer(
       "Samples come in the order of the input, fragments rejoined: 'input_ids', 'labels' unless all tokens "
       "of the\n"
       "file are trained, then group, role, weight and further columns. Groups come as numbers 0, 1, 2, ...: "
       "a file\n"
-      "does not keep the values that the input had for them. Exit codes: 0 done, 2 usage, 3 the file or the "
-      "output\n"
-      "cannot be used.\n\n"
+      "does not keep the values that the input had for them. Checksums are not checked: run tokpack verify "
+      "first.\n"
+      "Exit codes: 0 done, 2 usage, 3 the file or the output cannot be used.\n\n"
       "Example:\n"
       "  tokpack export train.tpk -o train.jsonl");
 }

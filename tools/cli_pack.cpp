@@ -51,7 +51,8 @@ void add_pack(CLI::App& app, PackArguments& a) {
   CLI::App* pack = app.add_subcommand("pack", "Pack tokenised samples into a .tpk file");
   pack->add_option(
           "INPUT", a.inputs,
-          "JSON lines, plain or zstd ('-' = standard input), or raw token arrays (.bin, .npy). "
+          "JSON lines, plain or zstd ('-' = standard input), or raw token arrays (the name decides: .bin, "
+          ".npy; also what starts as a .npy does). "
           "PATH@2 packs an input twice, PATH@0.5 a fixed half of its samples: the last @ followed by a "
           "number is always a factor, so write a@2@1 for a file named a@2")
       ->type_name("PATH[@FACTOR]")
@@ -140,6 +141,12 @@ void add_pack(CLI::App& app, PackArguments& a) {
                    "assistant_masks; repeatable, all are and-ed")
       ->type_name("FIELD")
       ->allow_extra_args(false);
+  samples
+      ->add_option("--ignore-field", a.ignore_fields,
+                   "Field to read as if no record had it, such as a weight that only some inputs bring; "
+                   "repeatable")
+      ->type_name("FIELD")
+      ->allow_extra_args(false);
   number_option<std::int32_t>(
       samples, "--ignore-index", a.ignore_index, std::numeric_limits<std::int32_t>::min(),
       std::numeric_limits<std::int32_t>::max(), "Label of tokens that are not trained on (default -100)");
@@ -222,6 +229,16 @@ void add_pack(CLI::App& app, PackArguments& a) {
       "Print the account, 'output', 'digest', 'label_kind', 'token_type' and 'ignored_fields' as one "
       "JSON object");
   pack->footer(
+      "A record is {\"input_ids\": [...]} (or \"tokens\"). It may have \"labels\", masks, and one each of\n"
+      "  group   a string or an integer: equal ones in a row make samples share a pack, as preference pairs "
+      "do\n"
+      "  role    a string or 0 to 255: which member of the group; strings are kept as numbers, in the order "
+      "in\n"
+      "          which they first appear, and their names in the metadata\n"
+      "  weight  a number (f32): of the sample's loss\n"
+      "The first record decides which of them there are; role and weight then stand in every one. Raw "
+      "arrays\n"
+      "bring none.\n\n"
       "Ends with the account: where every sample and token went, and which fields were not kept. Exit "
       "codes:\n"
       "0 done, 2 usage, 3 an input or the output cannot be used (nothing is left behind), or the account "

@@ -46,7 +46,8 @@ void warn(std::string_view message) {
 }
 
 void print_error(std::string_view message, std::string_view name) {
-  write_stderr(fmt::format("{}: {}\n", name.empty() ? "tokpack: error" : name, terminal_safe(message)));
+  write_stderr(
+      fmt::format("tokpack: error: {}{}{}\n", name, name.empty() ? "" : ": ", terminal_safe(message)));
 }
 
 void Output::flush() {

@@ -168,9 +168,9 @@ void print_file(Output& out, const Reader& reader, bool sections) {
              fmt::format("{} of {} tokens{}", with_commas(h.packs), with_commas(h.capacity),
                          h.alignment > 1 ? fmt::format(", sequences aligned to {}", h.alignment) : ""));
   out << row("sequences",
-             fmt::format("{} of {}; at most {} in a pack, the longest has {}", with_commas(h.sequences),
-                         counted(h.samples, "sample"), with_commas(h.most_sequences_in_pack),
-                         counted(h.longest_sequence, "token")));
+             fmt::format("{}, from {} read; at most {} in a pack, the longest has {}",
+                         with_commas(h.sequences), counted(h.samples, "sample"),
+                         with_commas(h.most_sequences_in_pack), counted(h.longest_sequence, "token")));
   out << row("tokens",
              fmt::format("{} as {}{}", with_commas(h.tokens),
                          format::element_type_name(static_cast<ElementType>(h.token_type)),

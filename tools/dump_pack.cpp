@@ -3,11 +3,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "describe.h"
 #include "dump.h"
 #include "text.h"
+#include "tokpack/core/metadata.h"
+#include "tokpack/format/bytes.h"
 
 namespace tokpack::tools {
 
@@ -94,21 +99,70 @@ void print_sequence_json(Output& out, const Reader& reader, const SequenceView& 
   out << "\n";
 }
 
-std::string table_header() {
-  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n", "sequence", "source", "from token",
-                     "length", "targets", "tail");
+/// The columns `group` and `role` of one pack, where the file has them, and the names of the roles.
+class Membership {
+ public:
+  Membership(const Reader& reader, const PackView& pack) {
+    for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+      const std::string_view name = column_entry(reader, c).name_view();
+      if (name == "group") group_ = take(pack.column(c), reader.path());
+      if (name == "role") role_ = take(pack.column(c), reader.path());
+    }
+    if (!role_) return;
+    // Without metadata, or with damaged ones, roles are numbers.
+    const auto text = reader.metadata_json();
+    if (!text) return;
+    if (auto metadata = parse_metadata(*text)) names_ = std::move(metadata->roles);
+  }
+
+  std::string header() const {
+    return (group_ ? fmt::format(" {:>10}", "group") : "") + (role_ ? "  role" : "");
+  }
+  std::string cells(std::size_t index) const {
+    std::string out;
+    if (group_)
+      out += fmt::format(" {:>10}", with_commas(format::load<std::uint32_t>(group_->values, index * 4)));
+    if (role_) {
+      const std::optional<std::string> name = role_name(index);
+      out += "  " + (name ? *name : std::to_string(role_number(index)));
+    }
+    return out;
+  }
+  /// " (NAME)" for the role of a sequence, or nothing.
+  std::string role_in_brackets(std::size_t index) const {
+    const std::optional<std::string> name = role_name(index);
+    return name ? fmt::format(" ({})", *name) : "";
+  }
+
+ private:
+  std::size_t role_number(std::size_t index) const {
+    return std::to_integer<std::size_t>(role_->values[index]);
+  }
+  std::optional<std::string> role_name(std::size_t index) const {
+    if (!role_ || role_number(index) >= names_.size()) return std::nullopt;
+    return terminal_safe(names_[role_number(index)]);
+  }
+
+  std::optional<ColumnView> group_, role_;
+  std::vector<std::string> names_;
+};
+
+std::string table_header(const Membership& members) {
+  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}{}\n", "sequence", "source", "from token",
+                     "length", "targets", "tail", members.header());
 }
 
-std::string table_row(const SequenceView& sequence) {
+std::string table_row(const SequenceView& sequence, const Membership& members) {
   const std::int32_t ignore = sequence.pack().ignore_index();
   const std::int32_t tail = sequence.tail_label();
   const std::size_t length = sequence.tokens().size();
   // A sequence's first token has nothing before it to predict it from; the tail label is a target besides.
   std::uint64_t targets = tail != ignore ? 1 : 0;
   for (std::size_t i = 1; i < length; ++i) targets += sequence.stored_label(i) != ignore ? 1u : 0u;
-  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}\n", with_commas(sequence.number()),
+  return fmt::format("  {:>12} {:>14} {:>12} {:>10} {:>10} {:>10}{}\n", with_commas(sequence.number()),
                      with_commas(sequence.source()), with_commas(sequence.first_token_position()),
-                     with_commas(length), with_commas(targets), tail == ignore ? "-" : std::to_string(tail));
+                     with_commas(length), with_commas(targets), tail == ignore ? "-" : std::to_string(tail),
+                     members.cells(sequence.index_in_pack()));
 }
 
 /// Words in lines of at most kLine characters behind `indent`.
@@ -164,13 +218,14 @@ std::string token_columns_text(const Reader& reader, const SequenceView& sequenc
   return out;
 }
 
-std::string values_text(const Reader& reader, const SequenceView& sequence) {
+std::string values_text(const Reader& reader, const SequenceView& sequence, const Membership& members) {
   std::string out;
   for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
     const ColumnView column = take(sequence.pack().column(c), reader.path());
     if (column.scope != Scope::kSequence) continue;
     std::string value;
     append_row(value, column, sequence.index_in_pack(), true);
+    if (column.name == "role") value += members.role_in_brackets(sequence.index_in_pack());
     out += fmt::format("    {} = {}\n", column.name, value);
   }
   return out;
@@ -203,13 +258,15 @@ void dump_pack(Output& out, const Reader& reader, const DumpArguments& arguments
     print_pack_json(out, reader, pack);
     return;
   }
-  out << pack_line(reader, pack) << boundaries(pack) << "\n" << table_header();
+  const Membership members(reader, pack);
+  out << pack_line(reader, pack) << boundaries(pack) << "\n" << table_header(members);
   const bool details = arguments.tokens;
   for (std::size_t s = 0; s < pack.sequences(); ++s) {
     const SequenceView sequence = pack.sequence(s);
-    out << table_row(sequence);
+    out << table_row(sequence, members);
     if (details)
-      out << token_text(sequence) << token_columns_text(reader, sequence) << values_text(reader, sequence);
+      out << token_text(sequence) << token_columns_text(reader, sequence)
+          << values_text(reader, sequence, members);
   }
 }
 
@@ -225,9 +282,10 @@ void dump_sequence(Output& out, const Reader& reader, const DumpArguments& argum
                      with_commas(*arguments.sequence), with_commas(reader.sequences()),
                      sequence.index_in_pack(), counted(pack.sequences(), "sequence"),
                      with_commas(where.pack));
-  out << table_header() << table_row(sequence);
+  const Membership members(reader, pack);
+  out << table_header(members) << table_row(sequence, members);
   if (arguments.tokens) out << token_text(sequence) << token_columns_text(reader, sequence);
-  out << values_text(reader, sequence);
+  out << values_text(reader, sequence, members);
 }
 
 }  // namespace tokpack::tools

@@ -86,8 +86,12 @@ void append_number(std::string& out, std::int64_t number) {
 
 class Exporter {
  public:
-  Exporter(const Reader& reader, Output& out)
-      : reader_(reader), packs_(reader), out_(out), ignore_(reader.header().ignore_index) {
+  Exporter(const Reader& reader, Output& out, bool sources)
+      : reader_(reader),
+        packs_(reader),
+        out_(out),
+        ignore_(reader.header().ignore_index),
+        with_sources_(sources) {
     const auto text = reader.metadata_json();
     if (text) {
       if (auto metadata = parse_metadata(*text)) {
@@ -103,6 +107,12 @@ class Exporter {
           "not restored",
           reader.path()));
     for (std::size_t c = 0; c < reader.layout().columns.size(); ++c) {
+      if (with_sources_ && column_entry(reader, c).name_view() == "source") {
+        fail(kUsage,
+             fmt::format("{} has a column 'source' of its own, and --sources gives each sample a field of "
+                         "that name; leave out --sources",
+                         reader.path()));
+      }
       const auto& offsets = reader.layout().columns[c].offsets;
       const format::SectionEntry& entry =
           offsets ? reader.layout().sections[*offsets] : column_entry(reader, c);
@@ -242,6 +252,7 @@ class Exporter {
       append_number(text, tail);
       ++tails_;
     }
+    if (with_sources_) text += fmt::format(",\"source\":{}", entries.front().source);
     rows_missing_here_ = false;
     for (const std::size_t column : columns_) write_column(text, sample, column, last_token.has_value());
     rows_missing_ += rows_missing_here_ ? 1 : 0;
@@ -300,6 +311,7 @@ class Exporter {
   PackCache packs_;
   Output& out_;
   std::int32_t ignore_;
+  bool with_sources_;
   std::vector<std::size_t> columns_;
   std::vector<std::string> roles_;
   bool input_target_ = false, metadata_known_ = false;
@@ -323,7 +335,7 @@ int run(const ExportArguments& arguments) {
   const Reader reader = open_reader(arguments.file);
   if (arguments.output == "-") {
     Output out;
-    Exporter exporter(reader, out);
+    Exporter exporter(reader, out, arguments.sources);
     exporter.run();
     out.flush();
     exporter.say_what_is_missing();
@@ -331,7 +343,7 @@ int run(const ExportArguments& arguments) {
   }
   defer_interrupts();
   NewFile file(arguments.output, arguments.force);
-  Exporter exporter(reader, file.out());
+  Exporter exporter(reader, file.out(), arguments.sources);
   exporter.run();
   stop_if_interrupted();
   file.commit();

@@ -91,12 +91,13 @@ void add_ignored_json(const input::IgnoredFields& ignored, Json& json) {
   json["ignored_fields_more"] = not_shown(ignored);
 }
 
-void warn_of_ignored(const input::IgnoredFields& ignored) {
+void warn_of_ignored(const input::IgnoredFields& ignored, const std::vector<std::string>& asked) {
   constexpr std::size_t kMostWarnings = 5;
   std::size_t warnings = 0;
   for (const input::IgnoredField& field : ignored.fields) {
     const bool mask = looks_like_mask(field);
     if (!mask && !looks_like_labels(field)) continue;
+    if (std::ranges::find(asked, field.name) != asked.end()) continue;
     if (++warnings > kMostWarnings) continue;
     const std::string name = quoted_name(field.name);
     if (mask) {

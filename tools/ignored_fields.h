@@ -17,8 +17,8 @@ std::string ignored_text(const input::IgnoredFields& ignored);
 /// Adds `ignored_fields` (at most kShownIgnored objects of `name` and `samples`) and `ignored_fields_more`.
 void add_ignored_json(const input::IgnoredFields& ignored, Json& json);
 
-/// On standard error: fields that look like labels or masks, and what to do.
-void warn_of_ignored(const input::IgnoredFields& ignored);
+/// On standard error: fields that look like labels or masks, but those that were `asked` for, and what to do.
+void warn_of_ignored(const input::IgnoredFields& ignored, const std::vector<std::string>& asked);
 
 inline constexpr std::size_t kShownIgnored = 20;
 

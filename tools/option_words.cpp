@@ -28,6 +28,11 @@ constexpr std::array kWords = {
           "without"},
     Words{"give the id that ends documents, or a list of lengths",
           "give the id that ends documents (--document-end ID), or a list of lengths (--lengths PATH)"},
+    Words{"give it to all or ignore it", "give it to all, or let none have it (--ignore-field NAME)"},
+    Words{"a .npy array; read it as a raw token array",
+          "a .npy array; a raw array is read from a regular file whose name ends in .npy or .bin, or that is "
+          "a .npy"},
+    Words{"ravel it and give the lengths", "ravel it and give --lengths PATH"},
     Words{"or are they u32?", "or are they u32 (--array-type u32)?"},
     Words{"or are they i64?", "or are they i64 (--array-type i64)?"},
 };

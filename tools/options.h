@@ -34,7 +34,7 @@ struct PackArguments {
   unsigned threads = 0;      ///< 0 = one per CPU
   std::vector<ColumnSpec> columns;
   std::optional<std::string> group_field;
-  std::vector<std::string> mask_fields;
+  std::vector<std::string> mask_fields, ignore_fields;
   std::string tokenizer, tokenizer_file;
   std::uint32_t pad_id = 0;
   std::optional<std::int64_t> bos_id, eos_id;
@@ -70,7 +70,7 @@ struct StatsArguments {
 
 struct ExportArguments {
   std::string file, output = "-";
-  bool force = false;
+  bool sources = false, force = false;
 };
 
 /// The verb and its arguments, or, when there is nothing left to do, the exit code.

@@ -77,6 +77,7 @@ input::JsonlOptions jsonl_options(const PackArguments& a) {
   options.missing_labels = a.missing_labels;
   if (a.group_field) options.group_field = *a.group_field;
   options.mask_fields = a.mask_fields;
+  options.ignore_fields = a.ignore_fields;
   options.columns = a.columns;
   options.threads = thread_count(a.threads);
   options.stop_descriptor = interrupt_descriptor();
@@ -97,11 +98,15 @@ input::RawOptions raw_options(const PackArguments& a, const InputPass& pass) {
 /// Refuses JSON lines with groups or columns beside a raw array, whose samples have none.
 void check_goes_with_raw(const input::Source& source, const std::string& path, const InputPass& raw) {
   std::string field = source.has_groups() ? "groups" : "";
-  if (!source.columns().empty()) field = fmt::format("the field '{}'", source.columns().front().name);
+  std::string remedy = source.has_groups() ? "read no groups (--group-field '') or " : "";
+  if (!source.columns().empty()) {
+    const std::string name = source.columns().front().name;
+    field = fmt::format("the field '{}'", name);
+    remedy = fmt::format("do not read it (--ignore-field {}) or ", name);
+  }
   if (field.empty()) return;
-  fail(kUsage,
-       fmt::format("{} brings {}, and {} is a raw input, which brings none; {}pack them on their own", path,
-                   field, raw.path, source.has_groups() ? "read no groups (--group-field '') or " : ""));
+  fail(kUsage, fmt::format("{} brings {}, and {} is a raw input, which brings none; {}pack them on their own",
+                           path, field, raw.path, remedy));
 }
 
 /// The same before anything is read at length: of each file's first record. What is wrong with it is said
@@ -326,7 +331,7 @@ int run(const PackArguments& arguments) {
     out << ignored_text(run.ignored());
     out.flush();
   }
-  warn_of_ignored(run.ignored());
+  warn_of_ignored(run.ignored(), arguments.ignore_fields);
   advise(arguments.output, arguments, summaries.main);
   return kDone;
 }

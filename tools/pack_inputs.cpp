@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "command.h"
@@ -57,7 +58,15 @@ std::string no_factor(const std::string& path) {
   return fmt::format(" ('{}' is no factor: after '@' one is written in digits, like 2 or 0.5)", text);
 }
 
-bool is_raw(const std::string& path) { return path.ends_with(".bin") || path.ends_with(".npy"); }
+bool named_raw(const std::string& path) { return path.ends_with(".bin") || path.ends_with(".npy"); }
+
+/// A .npy by its first bytes, whatever its name. What cannot be read is told of when it is opened.
+bool is_npy(const std::string& path) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  std::array<char, kMagic.size()> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  return std::string_view(head.data(), head.size()) == kMagic;
+}
 
 struct FileIdentity {
   dev_t device;
@@ -116,16 +125,18 @@ void check_raw_options(const PackArguments& a, std::span<const InputPass> passes
                                counted(files.size(), "time"), counted(raw_inputs, "raw input")));
     }
   };
-  one_each(a.lengths, "--lengths");
-  one_each(a.loss_mask_files, "--loss-mask-file");
   if (raw_inputs == 0) {
-    if (a.document_end || a.array_type || a.header_bytes != 0) {
+    if (a.document_end || a.array_type || a.header_bytes != 0 || !a.lengths.empty() ||
+        !a.loss_mask_files.empty()) {
       fail(kUsage,
-           "--document-end, --array-type and --header-bytes are for raw inputs (.bin, .npy), and there is "
-           "none");
+           "--lengths, --document-end, --array-type, --header-bytes and --loss-mask-file are for raw inputs, "
+           "and there is none: the name "
+           "decides, it ends in .bin or .npy; rename the file or give it a link with such a name");
     }
     return;
   }
+  one_each(a.lengths, "--lengths");
+  one_each(a.loss_mask_files, "--loss-mask-file");
   if (a.lengths.empty() && !a.document_end) {
     fail(kUsage,
          "a raw input (.bin, .npy) needs --lengths PATH or --document-end ID to say where samples end");
@@ -169,8 +180,7 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
     const auto full_passes = static_cast<std::uint64_t>(input.factor);
     const double rest = input.factor - static_cast<double>(full_passes);
     const bool several = full_passes + (rest > 0 ? 1u : 0u) > 1;
-    InputPass pass{.path = input.path, .raw = is_raw(input.path)};
-    if (pass.raw) pass.raw_index = raw_inputs++;
+    InputPass pass{.path = input.path, .raw = named_raw(input.path)};
     bool regular = false;
     if (input.path == "-") {
       if (standard_input) fail(kUsage, "standard input ('-') is named twice, and can be read only once");
@@ -185,6 +195,8 @@ std::vector<InputPass> expand_inputs(const PackArguments& a) {
       if (regular && status.st_size == 0 && input.path.ends_with(".npy"))
         fail(kUnusable, fmt::format("{}: empty file: expected the header of a .npy array", input.path));
     }
+    if (regular && !pass.raw) pass.raw = is_npy(input.path);
+    if (pass.raw) pass.raw_index = raw_inputs++;
     if (several && !regular) {
       fail(kUsage,
            fmt::format("{} is not a regular file, so it can be read only once; use a factor of at most 1",

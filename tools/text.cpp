@@ -93,8 +93,9 @@ std::string human_bytes(std::uint64_t bytes) {
 }
 
 std::string percent(double fraction) {
+  double value = std::round(fraction * 10000.0) / 100.0;
   // 99.999 % is not 100 %: a pack that is nearly full is not full.
-  const double value = std::floor(fraction * 10000.0 + 1e-9) / 100.0;
+  if (value >= 100.0 && fraction < 1.0) value = 99.99;
   return fmt::format("{:.2f} %", value);
 }
 

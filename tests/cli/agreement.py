@@ -85,7 +85,7 @@ def refused_vectors(folder):
         file.write_bytes(vector.data)
         done = subprocess.run([str(TOKPACK), "dump", str(file), "--json"], capture_output=True)
         assert done.returncode == 3 and done.stdout == b"", (path.name, done)
-        assert done.stderr.decode().startswith(vector.open + ": "), (path.name, done.stderr)
+        assert done.stderr.decode().startswith(f"tokpack: error: {vector.open}: "), (path.name, done.stderr)
         assert f": {vector.open} " in run("verify", file, code=1), path.name
 
 

@@ -11,12 +11,16 @@ SNIPPETS = {
     "numpy-reader": ("python", "examples/read_with_numpy.py"),
     "numpy-batch": ("python", "examples/batch_with_numpy.py"),
     "cpp-example": ("cpp", "examples/pack_and_read.cpp"),
+    "cpp-loader": ("cpp", "examples/train_loop.cpp"),
 }
+PART = re.compile(r"^// In the README from here\n(.*?)^// to here\.$", re.M | re.S)  # else the whole file
 
 
 def block(root, name):
     language, path = SNIPPETS[name]
-    text = (root / path).read_text(encoding="utf-8").rstrip("\n")
+    text = (root / path).read_text(encoding="utf-8")
+    part = PART.search(text)
+    text = (part[1] if part else text).rstrip("\n")
     return f"<!-- {name} -->\n```{language}\n{text}\n```\n<!-- /{name} -->"
 
 

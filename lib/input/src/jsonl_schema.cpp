@@ -67,6 +67,20 @@ Result<FieldTable> make_field_table(const JsonlOptions& options) {
                       escaped(table.columns[i].name)));
     }
   }
+  for (const std::string& name : options.ignore_fields) {
+    const auto field = std::ranges::find(table.fields, name, &Field::name);
+    if (field == table.fields.end()) continue;  // has no meaning in any case
+    const bool declared = field->kind == FieldKind::kColumn && field->column < table.declared;
+    const bool named_group = field->kind == FieldKind::kGroup && name != JsonlOptions{}.group_field;
+    if (declared || field->required_mask || named_group) {
+      return bad_option(fmt::format(
+          "field \"{}\" is to be ignored and named as a {} as well; give one of the two", escaped(name),
+          declared      ? "column"
+          : named_group ? "group"
+                        : "mask"));
+    }
+    field->ignored = true;
+  }
   if (table.fields.size() > kMaxFields) {
     return bad_option(
         fmt::format("{} fields are named, at most {} are possible", table.fields.size(), kMaxFields));

@@ -23,6 +23,7 @@ struct Field {
   FieldKind kind{};
   bool required_mask = false;  ///< a mask that the caller named: every record must have it
   std::size_t column = 0;      ///< kColumn: which of FieldTable::columns
+  bool ignored = false;        ///< as if no record had it
 };
 
 /// All fields that mean something under the given options: at most kMaxFields.

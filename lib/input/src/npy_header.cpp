@@ -98,8 +98,9 @@ Result<NpyHeader> parse_dict(std::string_view text) {
       if (!dict.take('(')) return broken();
       const auto count = dict.number();
       if (!count || !dict.take(',') || !dict.take(')')) {
-        return bad(fmt::format("expected one dimension, found shape {})",
-                               escaped(shape.substr(0, shape.find(')')), 60)));
+        return bad(fmt::format("expected one dimension, found shape {}){}",
+                               escaped(shape.substr(0, shape.find(')')), 60),
+                               count ? "; where it is one row a sample, ravel it and give the lengths" : ""));
       }
       header.count = *count;
       has_shape = true;

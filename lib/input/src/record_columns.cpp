@@ -53,7 +53,7 @@ bool RecordParser::Impl::take_role(ParsedChunk& out, const Schema& schema, const
   std::string_view text;
   if (schema.shape.role_is_text) {
     if (role.value.get_string().get(text) != simdjson::SUCCESS) {
-      return fail_value(role.place, "a string, as in the first record");
+      return fail_value(role.place, "a string, one per sample, as in the first record");
     }
     const auto found = std::ranges::find(out.roles, text);
     const auto number = static_cast<std::size_t>(found - out.roles.begin());
@@ -67,6 +67,11 @@ bool RecordParser::Impl::take_role(ParsedChunk& out, const Schema& schema, const
     }
     column.values.push_back(static_cast<std::byte>(number));
     return true;
+  }
+  if (role.value.is_string())
+    return fail_value(role.place, "an integer from 0 to 255, as in the first record");
+  if (!role.value.is_number()) {
+    return fail_value(role.place, "a string, or an integer from 0 to 255, one per sample");
   }
   std::int64_t number;
   if (role.value.get_int64().get(number) != simdjson::SUCCESS || number < 0 || number > 255) {
@@ -84,10 +89,13 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
     if (!value.present) {
       return fail(
           Errc::kJsonField,
-          fmt::format("field \"{}\" is missing; {}", escaped(spec.name),
-                      which < table.declared
-                          ? std::string("it is declared as a column, so every record must have it")
-                          : fmt::format("the first record, {}, has it, so every record must", schema.first)));
+          fmt::format(
+              "field \"{}\" is missing; {}", escaped(spec.name),
+              which < table.declared
+                  ? std::string("it is declared as a column, so every record must have it")
+                  : fmt::format("the first record, {}, has it, so every record must; give it to all or "
+                                "ignore it",
+                                schema.first)));
     }
     if (which == table.role) {
       if (!take_role(out, schema, value, out.batch.columns[i])) return false;
@@ -101,7 +109,7 @@ bool RecordParser::Impl::take_columns(ParsedChunk& out, const Schema& schema, st
     if (brought || !column_member(which).present) continue;
     return fail(Errc::kJsonField,
                 fmt::format("field \"{}\" stands here but not in the first record, {}, which "
-                            "decides what all have",
+                            "decides what all have; give it to all or ignore it",
                             table.columns[which].name, schema.first));
   }
   return true;

@@ -36,7 +36,7 @@ bool RecordParser::Impl::collect(dom::object object) {
   std::size_t place = 0;
   if (chunk != nullptr) chunk->ignored.begin_record();
   for (const dom::key_value_pair pair : object) {
-    if (const Field* field = table.find(pair.key)) {
+    if (const Field* field = table.find(pair.key); field != nullptr && !field->ignored) {
       const auto number = static_cast<std::size_t>(field - table.fields.data());
       if (seen[number]) {
         return fail(Errc::kJsonField,

@@ -21,7 +21,8 @@ constexpr std::array kForeign = {
             "7zXZ\0"sv,
             "xz data", "decompress it on the way: xz -dc FILE | tokpack pack - ..."},
     Foreign{"\x04\x22\x4d\x18"sv, "lz4 data", "decompress it on the way: lz4 -dc FILE | tokpack pack - ..."},
-    Foreign{"PK\x03\x04"sv, "a zip archive", "unpack it first, or: unzip -p FILE | tokpack pack - ..."},
+    Foreign{"PK\x03\x04"sv, "a zip archive",
+            "unpack it first and pack what is in it (of an .npz the .npy arrays)"},
     Foreign{"\xff\xfe\0\0"sv, "UTF-32 text",
             "convert it: iconv -f UTF-32 -t UTF-8 FILE | tokpack pack - ..."},
     Foreign{"\0\0\xfe\xff"sv, "UTF-32 text",
@@ -36,7 +37,8 @@ constexpr std::array kForeign = {
     Foreign{"MMIDIDX\0"sv, "a Megatron or fairseq .idx", "read the .bin beside it as a raw token array"},
     Foreign{"\x89TPK"sv, "a tokpack file", "turn it back into JSON lines with tokpack export"},
     Foreign{"\x89HDF"sv, "an HDF5 file", "export it as JSON lines first"},
-    Foreign{"\0"sv, "binary data", "JSON lines are UTF-8 text, one object a line"},
+    Foreign{"\0"sv, "binary data",
+            "JSON lines are UTF-8 text, one object a line; raw arrays are told by their names, .bin or .npy"},
 };
 
 }  // namespace

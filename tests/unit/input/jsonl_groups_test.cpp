@@ -119,7 +119,14 @@ TEST_CASE("roles as integers are 0 to 255 and stay what they are") {
   CHECK(error_of(read_text("{\"tokens\":[1],\"role\":256}")) ==
         "json_field: in.jsonl:1: field \"role\": expected an integer from 0 to 255, found 256");
   CHECK(error_of(read_text("{\"tokens\":[1],\"role\":\"a\"}\n{\"tokens\":[1],\"role\":1}")) ==
-        "json_field: in.jsonl:2: field \"role\": expected a string, as in the first record, found 1");
+        "json_field: in.jsonl:2: field \"role\": expected a string, one per sample, as in the first record, "
+        "found 1");
+  CHECK(error_of(read_text("{\"tokens\":[1],\"role\":1}\n{\"tokens\":[1],\"role\":\"a\"}")) ==
+        "json_field: in.jsonl:2: field \"role\": expected an integer from 0 to 255, as in the first record, "
+        "found \"a\"");
+  CHECK(error_of(read_text("{\"tokens\":[1],\"role\":[0]}")) ==
+        "json_field: in.jsonl:1: field \"role\": expected a string, or an integer from 0 to 255, one per "
+        "sample, found [0]");
 }
 
 TEST_CASE("weights are f32; role and weight stand in all records or in none") {
@@ -132,11 +139,11 @@ TEST_CASE("weights are f32; role and weight stand in all records or in none") {
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":1}\n{\"tokens\":[1]}")) ==
         "json_field: in.jsonl:2: field \"weight\" is missing; the first record, in.jsonl:1, has it, so every "
         "record "
-        "must");
+        "must; give it to all or ignore it");
   CHECK(error_of(read_text("{\"tokens\":[1]}\n{\"tokens\":[1],\"weight\":1}")) ==
         "json_field: in.jsonl:2: field \"weight\" stands here but not in the first record, in.jsonl:1, which "
         "decides "
-        "what all have");
+        "what all have; give it to all or ignore it");
   CHECK(error_of(read_text("{\"tokens\":[1],\"weight\":\"high\"}")) ==
         "json_field: in.jsonl:1: field \"weight\": expected a number that f32 can hold, found \"high\"");
 }

@@ -221,7 +221,9 @@ TEST_CASE(".npy headers that do not fit are named") {
   CHECK(message(npy_with(dict("'|u1'", "(40,)"), data)) ==
         "input_array: tokens: expected token ids of u16, u32, i32 or i64, found u8");
   CHECK(message(npy_with(dict("'<u2'", "(4, 5)"), data)) ==
-        "input_array: tokens: expected one dimension, found shape (4, 5)");
+        "input_array: tokens: expected one dimension, found shape (4, 5); where it is one row a sample, "
+        "ravel it "
+        "and give the lengths");
   CHECK(message(npy_with(dict("'<u2'", "()"), data)).ends_with("expected one dimension, found shape ()"));
   CHECK(message(npy_with(dict("[('a', '<u2')]", "(20,)"), data)) ==
         "input_array: tokens: expected an array of plain numbers, found records");

@@ -21,7 +21,10 @@ struct JsonlOptions {
   MissingLabels missing_labels = MissingLabels::kError;
   std::string group_field = "group";       ///< empty: no groups
   std::vector<std::string> mask_fields{};  ///< besides the three known names
-  std::vector<ColumnSpec> columns{};       ///< declared: every record must have the field
+  /// Treated as absent: of a meaning of its own, or none. Naming a declared column, a named mask or group:
+  /// kOptions.
+  std::vector<std::string> ignore_fields{};
+  std::vector<ColumnSpec> columns{};  ///< declared: every record must have the field
   unsigned threads = 1;
   std::uint64_t batch_bytes = 8 << 20;  ///< text per batch, about
   /// A descriptor that ends the waiting for a pipe when it becomes readable (a self-pipe of the caller's

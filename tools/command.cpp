@@ -1,10 +1,13 @@
 #include "command.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "option_words.h"
@@ -64,6 +67,26 @@ void Output::flush() {
     rest.remove_prefix(static_cast<std::size_t>(n));
   }
   buffer_.clear();
+}
+
+void check_output_path(const std::string& path, std::string_view instead) {
+  struct stat status {};
+  bool is_name_of_open_file = false;
+  std::filesystem::path link = path;
+  constexpr int kMostLinks = 40;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::string text = link.string();
+    if (text.starts_with("/dev/") || text.starts_with("/proc/")) is_name_of_open_file = true;
+    std::error_code error;
+    const std::filesystem::path target = std::filesystem::read_symlink(link, error);
+    if (error) break;
+    link = link.parent_path() / target;
+  }
+  // A memory file system may be mounted below /dev: its files are files.
+  if (is_name_of_open_file && link.string().starts_with("/dev/shm/")) is_name_of_open_file = false;
+  const bool other_kind = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (is_name_of_open_file || other_kind)
+    fail(kUnusable, fmt::format("{} is not a regular file; {}", path, instead));
 }
 
 }  // namespace tokpack::tools

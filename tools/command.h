@@ -25,6 +25,9 @@ struct Failure {
 };
 
 [[noreturn]] void fail(int exit_code, std::string message);
+/// Refuses what is there and no regular file, and names of open files such as /dev/stdout, which a finished
+/// output would replace instead of writing through them.
+void check_output_path(const std::string& path, std::string_view instead);
 /// `path` is named unless the error's own text names it.
 [[noreturn]] void fail(const Error& error, std::string_view path);
 

@@ -34,6 +34,7 @@ T element(const ColumnView& column, std::uint64_t index) {
 std::string float_text(float value, bool stored_precision) {
   if (std::isnan(value)) return "\"nan\"";
   if (std::isinf(value)) return value > 0 ? "\"inf\"" : "\"-inf\"";
+  if (value == 0 && std::signbit(value)) return "-0.0";  // "-0" is the integer 0
   if (!stored_precision) return python_number(static_cast<double>(value));
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value);

@@ -1,7 +1,6 @@
 #include "export_file.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <utility>
 
@@ -10,9 +9,7 @@ namespace tokpack::tools {
 namespace {
 
 OutputFile create(const std::string& path, bool force) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-    fail(kUnusable, fmt::format("{} is not a regular file; '-o -' writes to standard output", path));
+  check_output_path(path, "'-o -' writes to standard output");
   auto file = OutputFile::create(path, force);
   if (!file && file.error().code == Errc::kExists)
     fail(kUnusable, fmt::format("{} exists; --force replaces it", path));

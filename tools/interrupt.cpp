@@ -52,8 +52,8 @@ void install_signal_handlers() {
 void occupy_standard_descriptors() {
   for (const int number : {0, 1, 2}) {
     if (::fcntl(number, F_GETFD) >= 0) continue;
-    // Opened for the wrong direction: reading standard input, or writing the others, fails as on a closed one.
-    // The lowest free number is this one: those below are open.
+    // Opened for the wrong direction: reading standard input, or writing the others, fails as on a closed
+    // one. The lowest free number is this one: those below are open.
     (void)::open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY);
   }
 }

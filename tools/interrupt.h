@@ -9,8 +9,8 @@
 namespace tokpack::tools {
 
 void install_signal_handlers();
-/// Puts something that cannot be used where 0, 1 or 2 is closed, so that no file or pipe of ours gets that number
-/// and is taken for standard input or output.
+/// Puts something that cannot be used where 0, 1 or 2 is closed, so that no file or pipe of ours gets that
+/// number and is taken for standard input or output.
 void occupy_standard_descriptors();
 
 /// Makes SIGINT, SIGTERM and SIGHUP set the flag from now on. Until then they end the process, as usual.

@@ -99,9 +99,7 @@ void check_outputs(const PackArguments& a, std::span<const InputPass> passes) {
   read.insert(read.end(), a.loss_mask_files.begin(), a.loss_mask_files.end());
   if (!a.tokenizer_file.empty()) read.push_back(a.tokenizer_file);
   for (const std::string* output : {&a.output, &a.holdout_output}) {
-    struct stat status {};
-    if (!output->empty() && ::stat(output->c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-      fail(kUnusable, fmt::format("{} is not a regular file; name a file to write", *output));
+    if (!output->empty()) check_output_path(*output, "name a file to write");
     const auto target = output->empty() ? std::nullopt : identity(*output);
     for (const std::string& path : read) {
       if (target && identity(path) == target) {

@@ -36,7 +36,8 @@ class JsonScanner {
   /// The text of the value that starts at position(), which it skips.
   std::string_view value_text();
 
-  /// Asked about each number that neither a 64-bit integer nor a double holds, with its position: true goes on.
+  /// Asked about each number that neither a 64-bit integer nor a double holds, with its position: true goes
+  /// on.
   void on_out_of_range(std::function<bool(std::size_t, std::string_view)> ask) { ask_ = std::move(ask); }
 
   /// Over a number that neither a 64-bit integer nor a double holds: problem() is empty, this is its text.

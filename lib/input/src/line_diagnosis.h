@@ -35,8 +35,9 @@ enum class LargeNumber : std::uint8_t {
   kFloat,   ///< in a field of floats, which hold it, if not exactly
 };
 
-/// The line with such numbers made readable to simdjson, which refuses a document for one of them; nothing where
-/// one is refused, or the line is not JSON for another reason. `meaning` is asked with the outermost key.
+/// The line with such numbers made readable to simdjson, which refuses a document for one of them; nothing
+/// where one is refused, or the line is not JSON for another reason. `meaning` is asked with the outermost
+/// key.
 std::optional<std::string> with_readable_numbers(std::string_view line,
                                                  const std::function<LargeNumber(std::string_view)>& meaning);
 

@@ -84,7 +84,7 @@ simdjson::error_code RecordParser::Impl::parse_document(dom::element& document) 
     if (field->kind != FieldKind::kColumn) return LargeNumber::kRefused;
     const ElementType type = table.columns[field->column].type;
     const bool is_float =
-        type == ElementType::kF16 || type == ElementType::kBf16 || type == ElementType::kF32;
+        type == ElementType::kF16 || type == ElementType::kBF16 || type == ElementType::kF32;
     return is_float ? LargeNumber::kFloat : LargeNumber::kRefused;
   });
   if (!readable) return code;

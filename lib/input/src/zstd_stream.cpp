@@ -69,9 +69,10 @@ class ZstdStream final : public ByteStream {
       if (ZSTD_isError(state) != 0) {
         const bool large_window = ZSTD_getErrorCode(state) == ZSTD_error_frameParameter_windowTooLarge;
         fail(large_window
-                 ? fmt::format("{}: the zstd frame at byte {} needs a window of more than 128 MiB to read, as `zstd "
-                               "--long=28` and above write it; decompress it first (zstd -d --long=31)",
-                               name_, position())
+                 ? fmt::format(
+                       "{}: the zstd frame at byte {} needs a window of more than 128 MiB to read, as `zstd "
+                       "--long=28` and above write it; decompress it first (zstd -d --long=31)",
+                       name_, position())
                  : fmt::format("{}: damaged zstd data near byte {}: {}", name_, position(),
                                ZSTD_getErrorName(state)));
         break;

@@ -1,5 +1,7 @@
 // Token ids: every way in which a value is no id, and what the message says.
 
+#include <cstring>
+
 #include "input_support.h"
 
 namespace tokpack::input::test {
@@ -62,13 +64,20 @@ TEST_CASE("numbers beyond 64 bits are named with their field") {
         "json_field: in.jsonl:2: field \"\\u0069d\": the number 1e999 does not fit 64 bits");
 }
 
-TEST_CASE("numbers beyond 64 bits do no harm in fields without meaning, and whole ones are floats in fields of those") {
+TEST_CASE(
+    "numbers beyond 64 bits do no harm in fields without meaning, and whole ones are floats in fields of "
+    "those") {
   const std::string text =
       "{\"a\":{\"b\":1},\"id\":{\"c\":[1e999,-99999999999999999999]},\"input_ids\":[1,2],"
       "\"weight\":20000000000000000000,\"z\":123456789012345678901234}\n";
-  const Samples read = must_read(text);
-  REQUIRE(read.tokens.size() == 1);
-  CHECK(read.tokens[0] == std::vector<std::uint32_t>{1, 2});
+  const Everything read = read_text(text);
+  REQUIRE_FALSE(read.error.has_value());
+  CHECK(read.all.tokens == std::vector<std::uint32_t>{1, 2});
+  REQUIRE(read.all.columns.size() == 1);
+  float weight = 0;
+  REQUIRE(read.all.columns[0].values.size() == sizeof(weight));
+  std::memcpy(&weight, read.all.columns[0].values.data(), sizeof(weight));
+  CHECK(weight == 2e19F);
 }
 
 TEST_CASE("a record has its tokens once, as a list") {

@@ -157,8 +157,8 @@ class Writer {
   /// Samples that the caller leaves out; they take source numbers and stand in the account.
   void count_skipped(std::uint64_t samples, std::uint64_t tokens);
   void count_held_out(std::uint64_t samples, std::uint64_t tokens);
-  /// A group that the caller leaves out as a whole (its samples are counted as above): it ends the one before,
-  /// and its key may not come back either. Needs options.groups.
+  /// A group that the caller leaves out as a whole (its samples are counted as above): it ends the one
+  /// before, and its key may not come back either. Needs options.groups.
   Result<void> pass_over_group(std::uint64_t key);
   /// Names of the numbers in a `role` column, for the metadata. One that is no UTF-8 makes later calls
   /// give kOptions.

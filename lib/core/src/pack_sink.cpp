@@ -7,12 +7,21 @@
 namespace tokpack::detail {
 namespace {
 
+/// Asks for the tokens (where they are read here) and loss bits of a fragment.
+template <bool kTokenArrays>
 void prefetch(const WindowPair& sequences, const Fragment& fragment) noexcept {
   const WindowPair::Place place = sequences.at(fragment.sample);
+  const Window& window = *place.window;
   const std::uint64_t first = place.start + fragment.first_token;
-  const void* ids = place.window->wide ? static_cast<const void*>(place.window->tokens32.data() + first)
-                                       : static_cast<const void*>(place.window->tokens16.data() + first);
-  prefetch_bytes(ids, std::size_t{fragment.length} * (place.window->wide ? 4 : 2));
+  __builtin_prefetch(window.lengths.data() + place.index);
+  if (window.label_kind == LabelKind::kLossMask) {
+    prefetch_bytes(static_cast<const char*>(window.bits.bytes()) + first / 8, fragment.length / 8 + 1);
+  }
+  if constexpr (kTokenArrays) {
+    const void* ids = window.wide ? static_cast<const void*>(window.tokens32.data() + first)
+                                  : static_cast<const void*>(window.tokens16.data() + first);
+    prefetch_bytes(ids, std::size_t{fragment.length} * (window.wide ? 4 : 2));
+  }
 }
 
 }  // namespace
@@ -180,21 +189,19 @@ Result<void> PackSink::share_token_arrays(const WindowPair& sequences, const Fra
 }
 
 template <bool kTokenArrays>
-Result<void> PackSink::append_pack(const WindowPair& sequences, const FragmentList& pack) {
+Result<void> PackSink::append_pack(const WindowPair& sequences, const FragmentList& fragments,
+                                   FragmentRun pack) {
   if (auto ok = start(); !ok) return ok;
   if (auto ok = cu_seqlens_.append_value(std::int32_t{0}); !ok) return ok;
   pack_bits_.clear();
   std::int32_t tokens = 0;
   std::uint32_t targets = 0;
-  const std::size_t size = pack.size();
-  if constexpr (kTokenArrays) {
-    for (std::size_t i = 0; i < size && i < kFragmentsAhead; ++i) prefetch(sequences, pack[i]);
-  }
-  for (std::size_t i = 0; i < size; ++i) {
-    if constexpr (kTokenArrays) {
-      if (i + kFragmentsAhead < size) prefetch(sequences, pack[i + kFragmentsAhead]);
+  for (std::size_t k = pack.first; k < pack.first + pack.count; ++k) {
+    prefetch_place(sequences, fragments, k + kPlacesAhead);
+    if (k + kFragmentsAhead < fragments.size()) {
+      prefetch<kTokenArrays>(sequences, fragments[k + kFragmentsAhead]);
     }
-    const Fragment fragment = pack[i];
+    const Fragment fragment = fragments[k];
     const auto written = write_sequence<kTokenArrays>(sequences.at(fragment.sample), fragment);
     if (!written) return written.error();
     targets += *written;
@@ -211,13 +218,14 @@ Result<void> PackSink::append_pack(const WindowPair& sequences, const FragmentLi
   }
   ++counts_.packs;
   counts_.targets += targets;
-  counts_.most_sequences_in_pack = std::max(counts_.most_sequences_in_pack, static_cast<std::uint32_t>(size));
+  counts_.most_sequences_in_pack =
+      std::max(counts_.most_sequences_in_pack, static_cast<std::uint32_t>(pack.count));
   if (auto ok = pack_token_offsets_.append_value(counts_.tokens); !ok) return ok;
   if (auto ok = pack_sequence_offsets_.append_value(counts_.sequences); !ok) return ok;
   return targets_.append_value(targets);
 }
 
-template Result<void> PackSink::append_pack<true>(const WindowPair&, const FragmentList&);
-template Result<void> PackSink::append_pack<false>(const WindowPair&, const FragmentList&);
+template Result<void> PackSink::append_pack<true>(const WindowPair&, const FragmentList&, FragmentRun);
+template Result<void> PackSink::append_pack<false>(const WindowPair&, const FragmentList&, FragmentRun);
 
 }  // namespace tokpack::detail

@@ -31,12 +31,13 @@ class PackSink {
   PackSink(const OutputFile& output, std::uint64_t tokens_offset, const WriterOptions& options);
 
   /// Appends one pack. REQUIRES: both windows of the pair have the sink's width and label kind.
-  Result<void> write_pack(const WindowPair& sequences, const FragmentList& pack) {
-    return append_pack<true>(sequences, pack);
+  Result<void> write_pack(const WindowPair& sequences, const FragmentList& fragments, FragmentRun pack) {
+    return append_pack<true>(sequences, fragments, pack);
   }
   /// Appends all of a pack but its tokens and explicit labels.
-  Result<void> write_pack_facts(const WindowPair& sequences, const FragmentList& pack) {
-    return append_pack<false>(sequences, pack);
+  Result<void> write_pack_facts(const WindowPair& sequences, const FragmentList& fragments,
+                                FragmentRun pack) {
+    return append_pack<false>(sequences, fragments, pack);
   }
   /// The tokens and explicit labels of packs, for `blocks` to write. REQUIRES: as write_pack;
   /// write_pack_facts is called for the same packs.
@@ -76,7 +77,7 @@ class PackSink {
 
  private:
   template <bool kTokenArrays>
-  Result<void> append_pack(const WindowPair& sequences, const FragmentList& pack);
+  Result<void> append_pack(const WindowPair& sequences, const FragmentList& fragments, FragmentRun pack);
   template <bool kTokenArrays>
   Result<std::uint32_t> write_sequence(const WindowPair::Place& place, const Fragment& fragment);
   Result<void> write_columns(const WindowPair::Place& place, const Fragment& fragment);

@@ -36,13 +36,17 @@ struct FragmentList {
   std::span<const std::uint32_t> lengths;  ///< of all sequences
 
   std::size_t size() const noexcept { return fragments.empty() ? order.size() : fragments.size(); }
+  std::uint32_t sample(std::size_t k) const noexcept {
+    return fragments.empty() ? order[k] : fragments[k].sample;
+  }
   Fragment operator[](std::size_t k) const noexcept {
     return fragments.empty() ? Fragment{order[k], 0, lengths[order[k]]} : fragments[k];
   }
-  FragmentList part(std::size_t first, std::size_t count) const noexcept {
-    return fragments.empty() ? FragmentList{order.subspan(first, count), {}, lengths}
-                             : FragmentList{{}, fragments.subspan(first, count), lengths};
-  }
+};
+
+/// Some of a list's fragments: one pack.
+struct FragmentRun {
+  std::size_t first, count;
 };
 
 struct PlannedPacks {
@@ -54,15 +58,18 @@ struct PlannedPacks {
   FragmentList all(std::span<const std::uint32_t> lengths) const noexcept {
     return {order, fragments, lengths};
   }
-  FragmentList pack(std::size_t p, std::span<const std::uint32_t> lengths) const noexcept {
-    return all(lengths).part(first[p], first[p + 1] - first[p]);
-  }
+  FragmentRun pack(std::size_t p) const noexcept { return {first[p], first[p + 1] - std::size_t{first[p]}}; }
   /// Takes packs out. REQUIRES: `numbers` ascend.
   void remove(std::span<const std::uint32_t> numbers);
 };
 
-/// Sequences of a pack stand anywhere in the window; asking for the next ones early hides the way to memory.
-inline constexpr std::size_t kFragmentsAhead = 4;
+/// Sequences of a pack stand anywhere in the window; asking for the next ones early, those of the next packs
+/// too, hides the way to memory: first for where a sequence stands, then for what stands there.
+inline constexpr std::size_t kPlacesAhead = 32, kFragmentsAhead = 12;
+
+inline void prefetch_place(const WindowPair& pair, const FragmentList& fragments, std::size_t k) noexcept {
+  if (k < fragments.size()) __builtin_prefetch(pair.starts.data() + fragments.sample(k));
+}
 
 inline void prefetch_bytes(const void* from, std::size_t bytes) noexcept {
   constexpr std::size_t kLine = 64, kMostLines = 8;

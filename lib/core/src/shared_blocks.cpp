@@ -40,6 +40,7 @@ void SharedBlocks::clear() noexcept {
 SharedBlocks::Cut SharedBlocks::Source::gather(Cut from, std::uint64_t count, std::byte* out) const noexcept {
   std::size_t ahead = from.fragment;
   return for_each_stretch(array, pair, fragments, from, count, [&](const std::byte* bytes, std::uint32_t n) {
+    prefetch_place(pair, fragments, ahead + kPlacesAhead);
     if (ahead + kFragmentsAhead < fragments.size()) {
       const Fragment next = fragments[ahead + kFragmentsAhead];
       const WindowPair::Place place = pair.at(next.sample);

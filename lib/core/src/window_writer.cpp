@@ -98,8 +98,9 @@ Carry WindowWriter::extract(const WindowPair& pair, const PlannedPacks& packs,
 }
 
 Result<void> WindowWriter::write_packs(const WindowPair& pair, const PlannedPacks& packs) {
+  const FragmentList fragments = packs.all(lengths_);
   for (std::size_t p = 0; p < packs.count(); ++p) {
-    if (auto ok = sink_->write_pack(pair, packs.pack(p, lengths_)); !ok) return ok;
+    if (auto ok = sink_->write_pack(pair, fragments, packs.pack(p)); !ok) return ok;
   }
   return {};
 }
@@ -107,7 +108,8 @@ Result<void> WindowWriter::write_packs(const WindowPair& pair, const PlannedPack
 Result<void> WindowWriter::write_shared(const WindowPair& pair, const PlannedPacks& packs,
                                         WindowWatcher& watcher) {
   blocks_.clear();
-  if (auto ok = sink_->share_token_arrays(pair, packs.all(lengths_), blocks_); !ok) return ok;
+  const FragmentList fragments = packs.all(lengths_);
+  if (auto ok = sink_->share_token_arrays(pair, fragments, blocks_); !ok) return ok;
   struct Offer {
     WindowWatcher& watcher;
     Offer(WindowWatcher& w, SharedBlocks& blocks) : watcher(w) { watcher.offer(blocks); }
@@ -118,7 +120,7 @@ Result<void> WindowWriter::write_shared(const WindowPair& pair, const PlannedPac
   {
     const Offer offer(watcher, blocks_);
     for (std::size_t p = 0; p < packs.count(); ++p) {
-      if (auto ok = sink_->write_pack_facts(pair, packs.pack(p, lengths_)); !ok) return ok;
+      if (auto ok = sink_->write_pack_facts(pair, fragments, packs.pack(p)); !ok) return ok;
     }
     while (blocks_.write_one(scratch_)) {
     }

@@ -9,11 +9,12 @@ namespace {
 
 /// Asks for the tokens (where they are read here) and loss bits of a fragment.
 template <bool kTokenArrays>
-void prefetch(const WindowPair& sequences, const Fragment& fragment) noexcept {
+[[gnu::always_inline]] inline void prefetch(const WindowPair& sequences, const Fragment& fragment) noexcept {
   const WindowPair::Place place = sequences.at(fragment.sample);
   const Window& window = *place.window;
   const std::uint64_t first = place.start + fragment.first_token;
   __builtin_prefetch(window.lengths.data() + place.index);
+  window.sources.prefetch(place.index);
   if (window.label_kind == LabelKind::kLossMask) {
     prefetch_bytes(static_cast<const char*>(window.bits.bytes()) + first / 8, fragment.length / 8 + 1);
   }

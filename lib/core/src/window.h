@@ -49,6 +49,7 @@ class SourceNumbers {
     while (changes_[c].first > i) --c;
     return std::uint64_t{changes_[c].high} << 32 | low_[i];
   }
+  [[gnu::always_inline]] void prefetch(std::size_t i) const noexcept { __builtin_prefetch(low_.data() + i); }
   void clear() noexcept {
     low_.clear();
     changes_.clear();

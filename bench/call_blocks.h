@@ -7,12 +7,12 @@
 //   auto result = run.measure();   // median seconds of the calls kept, in the order of the contenders
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "contender.h"
 
 namespace tokpack::bench {
 
@@ -31,34 +31,24 @@ class CallBlocks {
   explicit CallBlocks(CallBlockOptions options) : options_(options) {}
 
   void contender(std::string name, std::function<void()> work) {
-    contenders_.push_back({std::move(name), std::move(work), {}});
+    contenders_.push_back({std::move(name), std::move(work)});
   }
 
   std::vector<Measured> measure() {
     for (int block = 0; block < options_.blocks; ++block) {
       for (Contender& c : contenders_) {
         for (int call = 0; call < options_.calls; ++call) {
-          const auto start = std::chrono::steady_clock::now();
-          c.work();
-          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-          if (call >= options_.calls / 2) c.seconds.push_back(took.count());
+          const double took = c.call();
+          if (call >= options_.calls / 2) c.seconds.push_back(took);
         }
       }
     }
     std::vector<Measured> out;
-    for (Contender& c : contenders_) {
-      std::sort(c.seconds.begin(), c.seconds.end());
-      out.push_back({c.name, c.seconds[c.seconds.size() / 2], c.seconds.front()});
-    }
+    for (Contender& c : contenders_) out.push_back({c.name, c.median(), c.least()});
     return out;
   }
 
  private:
-  struct Contender {
-    std::string name;
-    std::function<void()> work;
-    std::vector<double> seconds;
-  };
   CallBlockOptions options_;
   std::vector<Contender> contenders_;
 };

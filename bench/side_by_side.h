@@ -6,14 +6,14 @@
 //   run.report(json_array);   // medians, minima and the ratio peer/ours of medians
 #pragma once
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "contender.h"
 
 namespace tokpack::bench {
 
@@ -22,7 +22,7 @@ class SideBySide {
   SideBySide(std::string name, int rounds) : name_(std::move(name)), rounds_(rounds) {}
 
   void contender(std::string name, std::function<void()> work) {
-    contenders_.push_back({std::move(name), std::move(work), {}});
+    contenders_.push_back({std::move(name), std::move(work)});
   }
 
   /// One warm-up of each, then `rounds` rounds in turn. `first` is what the others are divided by.
@@ -30,33 +30,25 @@ class SideBySide {
     for (auto& c : contenders_) c.work();
     for (int round = 0; round < rounds_; ++round) {
       for (auto& c : contenders_) {
-        const auto start = std::chrono::steady_clock::now();
-        c.work();
-        c.seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        c.time_call();
       }
     }
     nlohmann::json out{{"name", name_}, {"rounds", rounds_}, {"contenders", nlohmann::json::array()}};
+    const double base_median = contenders_.front().median(), base_least = contenders_.front().least();
     for (auto& c : contenders_) {
-      std::sort(c.seconds.begin(), c.seconds.end());
-      const double median = c.seconds[c.seconds.size() / 2], least = c.seconds.front();
-      const auto& base = contenders_.front().seconds;
+      const double median = c.median(), least = c.least();
       out["contenders"].push_back({{"name", c.name},
                                    {"median_s", median},
                                    {"min_s", least},
-                                   {"median_over_first", median / base[base.size() / 2]},
-                                   {"min_over_first", least / base.front()}});
+                                   {"median_over_first", median / base_median},
+                                   {"min_over_first", least / base_least}});
       std::printf("%-36s %-28s median %9.4f s  min %9.4f s  x first %6.3f (min %6.3f)\n", name_.c_str(),
-                  c.name.c_str(), median, least, median / base[base.size() / 2], least / base.front());
+                  c.name.c_str(), median, least, median / base_median, least / base_least);
     }
     return out;
   }
 
  private:
-  struct Contender {
-    std::string name;
-    std::function<void()> work;
-    std::vector<double> seconds;
-  };
   std::string name_;
   int rounds_;
   std::vector<Contender> contenders_;

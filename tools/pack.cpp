@@ -199,10 +199,9 @@ class PackRun {
         selector_(arguments.holdout_percent.value_or(0) / 100),
         label_watch_(arguments.labels, arguments.ignore_index) {
     check_first_records(arguments, passes_);
+    // A pipe says nothing of how much will come.
     const auto known = [](const InputPass& pass) { return pass.file_size.has_value(); };
-    if (!std::all_of(passes_.begin(), passes_.end(), known))
-      return;  // a pipe says nothing of how much will come
-    check_first_records(arguments, passes_);
+    if (!std::all_of(passes_.begin(), passes_.end(), known)) return;
     for (const InputPass& pass : passes_) bytes_total_ += *pass.file_size;
   }
 

@@ -1,11 +1,9 @@
-// What stands beside padded rows: intervals of attention, and columns.
+// Columns beside padded rows.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 #include <new>
-#include <optional>
-#include <vector>
 
 #include "reader_text.h"
 #include "tokpack/core/batch.h"
@@ -13,73 +11,9 @@
 namespace tokpack {
 namespace {
 
-constexpr std::int32_t kNoSequences[] = {0};
-
 Error bad_options(std::string detail) { return {Errc::kOptions, Error::kNoOffset, std::move(detail)}; }
 
-std::optional<std::size_t> column_named(const Reader& reader, std::string_view name) noexcept {
-  const format::FileLayout& layout = reader.layout();
-  for (std::size_t c = 0; c < layout.columns.size(); ++c) {
-    if (layout.sections[layout.columns[c].section].name_view() == name) return c;
-  }
-  return std::nullopt;
-}
-
-/// The prefixes of a pack's sequences, as int32.
-Result<void> load_prefixes(const PackRef& pack, std::size_t column, std::vector<std::int32_t>& out) {
-  const auto rows = pack.column(column);
-  if (!rows) return rows.error();
-  out.resize(pack.sequences());
-  std::memcpy(out.data(), rows->values.data(), rows->values.size());  // u32 by the format; the builder checks
-  return {};
-}
-
 }  // namespace
-
-Result<void> fill_row_intervals(const Reader& reader, std::span<const std::uint64_t> packs,
-                                std::uint32_t row_length, const IntervalOptions& options, std::int32_t* lo,
-                                std::int32_t* hi) try {
-  IntervalOptions of_row = options;
-  std::optional<std::size_t> column;
-  if (options.family == MaskFamily::kPrefixLm) {
-    column = column_named(reader, "prefix_len");
-    if (!column) {
-      return bad_options(fmt::format(
-          "{}: prefix-LM masks need the column prefix_len, which the file does not have; pack with "
-          "--column prefix_len:u32@sequence",
-          detail::quoted(reader.path())));
-    }
-  }
-  PackBuffer buffer;
-  std::vector<std::int32_t> prefixes;
-  for (std::size_t row = 0; row < packs.size(); ++row) {
-    const std::size_t at = row * row_length;
-    std::span<const std::int32_t> boundaries = kNoSequences;
-    std::optional<Result<PackRef>> pack;  // keeps what `boundaries` looks at
-    prefixes.clear();
-    if (packs[row] != Sampler::kNoPack) {
-      pack.emplace(reader.pack(packs[row], buffer));
-      if (!pack->ok()) return std::move(*pack).error();
-      const PackRef& found = pack->value();
-      boundaries = found.cu_seqlens();
-      if (column) {
-        if (auto ok = load_prefixes(found, *column, prefixes); !ok) return ok;
-      }
-    }
-    of_row.prefixes = prefixes;
-    auto built = build_row_intervals(
-        boundaries, of_row, {lo + at, row_length},
-        hi != nullptr ? std::span<std::int32_t>(hi + at, row_length) : std::span<std::int32_t>());
-    if (!built) {
-      Error error = std::move(built).error();
-      error.detail = fmt::format("{}, pack {}: {}", detail::quoted(reader.path()), packs[row], error.detail);
-      return error;
-    }
-  }
-  return {};
-} catch (const std::bad_alloc&) {
-  return detail::out_of_memory("for row intervals");
-}
 
 Result<void> fill_column_rows(const Reader& reader, std::span<const std::uint64_t> packs, std::size_t column,
                               std::uint32_t items, std::span<std::byte> out) try {
@@ -98,8 +32,9 @@ Result<void> fill_column_rows(const Reader& reader, std::span<const std::uint64_
                     name, layout.columns[column].offsets ? "ragged" : "of scope file"));
   }
   const std::size_t item_bytes = std::size_t{format::element_bytes(entry.element_type)} * entry.width;
-  const std::size_t row_bytes = item_bytes * items;
-  if (out.size() != row_bytes * packs.size()) {
+  const std::size_t row_bytes = item_bytes * items;  // below 2^32 x 2^20
+  const bool fits = row_bytes == 0 || packs.size() <= std::numeric_limits<std::size_t>::max() / row_bytes;
+  if (!fits || out.size() != row_bytes * packs.size()) {
     return bad_options(
         fmt::format("a buffer of {} bytes for column {}, expected {} ({} rows x {} items x {})", out.size(),
                     name, row_bytes * packs.size(), packs.size(), items, item_bytes));

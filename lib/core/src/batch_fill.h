@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "batch_kernels.h"
 #include "tokpack/core/batch.h"
@@ -33,6 +36,29 @@ inline void count_up(const IntOutput& out, std::int64_t first, std::size_t count
     batch_kernels().count_32(static_cast<std::int32_t>(first), count, out.narrow());
   }
 }
+
+/// Positions of `count` pads behind a token at which the next would be `next`.
+inline void pad_positions(const IntOutput& out, PadPositions pads, std::int64_t next,
+                          std::size_t count) noexcept {
+  if (pads == PadPositions::kZero) return fill_pads(out, 0, count);
+  count_up(out, pads == PadPositions::kContinue ? next : 0, count);
+}
+
+/// Row intervals of packs, with prefixes from the file's column where the family has them.
+class IntervalFiller {
+ public:
+  static Result<IntervalFiller> create(const Reader& reader, const IntervalOptions& options);
+  /// Of one row; an empty row has no pack. `hi` may be empty.
+  Result<void> fill(const PackRef* pack, std::span<std::int32_t> lo, std::span<std::int32_t> hi);
+
+ private:
+  explicit IntervalFiller(const IntervalOptions& options) : options_(options) { options_.prefixes = {}; }
+  Result<void> load_prefixes(const PackRef& pack);
+
+  IntervalOptions options_;
+  std::optional<std::size_t> prefix_column_;
+  std::vector<std::int32_t> prefixes_;
+};
 
 class PackFiller {
  public:

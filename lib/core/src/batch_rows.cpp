@@ -2,21 +2,15 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <span>
+#include <utility>
 
 #include "batch_fill.h"
 #include "reader_text.h"
 #include "tokpack/core/batch.h"
 
 namespace tokpack {
-namespace {
-
 using detail::PackFiller;
-
-std::int64_t first_pad_position(PadPositions pads, std::int64_t after_last) noexcept {
-  return pads == PadPositions::kContinue ? after_last : 0;
-}
-
-}  // namespace
 
 Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_t> packs,
                               const RowOptions& options, const RowOutputs& out) try {
@@ -26,14 +20,27 @@ Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_
     return Error{Errc::kOptions, Error::kNoOffset,
                  fmt::format("a row_stride of {} is below the row's {} positions", stride, length)};
   }
+  if (out.hi != nullptr && out.lo == nullptr) {
+    return Error{Errc::kOptions, Error::kNoOffset,
+                 "a buffer for hi without one for lo; row intervals need lo"};
+  }
   const std::uint32_t pad_id = options.pad_id.value_or(reader.header().pad_id);
+  auto intervals =
+      detail::IntervalFiller::create(reader, out.lo != nullptr ? options.intervals : IntervalOptions{});
+  if (!intervals) return std::move(intervals).error();
+  const auto row_of = [length](std::int32_t* array, std::size_t begin) {
+    return array != nullptr ? std::span(array + begin, length) : std::span<std::int32_t>();
+  };
   BatchCounts counts;
   PackBuffer buffer;
   for (std::size_t row = 0; row < packs.size(); ++row) {
+    const std::size_t begin = row * stride;
     std::size_t tokens = 0;
     std::int64_t position = 0;
+    Result<void> filled;
     if (packs[row] == Sampler::kNoPack) {
       ++counts.empty_rows;
+      if (out.lo != nullptr) filled = intervals->fill(nullptr, row_of(out.lo, begin), row_of(out.hi, begin));
     } else {
       const auto pack = reader.pack(packs[row], buffer);
       if (!pack) return pack.error();
@@ -46,23 +53,25 @@ Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_
                         detail::quoted(reader.path()), packs[row], tokens, length, reader.header().capacity)};
       }
       const PackFiller fill(*pack, options.positions);
-      fill.ids(detail::at(out.input_ids, row * stride), 0, tokens);
-      if (out.labels != nullptr) fill.labels(out.labels + row * stride);
-      if (out.targets != nullptr) fill.targets(out.targets + row * stride);
-      position = fill.positions(detail::at(out.position_ids, row * stride));
+      fill.ids(detail::at(out.input_ids, begin), 0, tokens);
+      if (out.labels != nullptr) fill.labels(out.labels + begin);
+      if (out.targets != nullptr) fill.targets(out.targets + begin);
+      position = fill.positions(detail::at(out.position_ids, begin));
       fill.count(counts);
+      if (out.lo != nullptr) filled = intervals->fill(&*pack, row_of(out.lo, begin), row_of(out.hi, begin));
     }
-    const std::size_t at = row * stride + tokens, pads = length - tokens;
+    if (!filled) {
+      Error error = std::move(filled).error();
+      error.detail =
+          fmt::format("{}, row {} of the batch: {}", detail::quoted(reader.path()), row, error.detail);
+      return error;
+    }
+    const std::size_t at = begin + tokens, pads = length - tokens;
     detail::fill_pads(detail::at(out.input_ids, at), pad_id, pads);
     const std::int64_t ignored = reader.header().ignore_index;
     detail::fill_pads(out.labels != nullptr ? IntOutput(out.labels + at) : IntOutput(), ignored, pads);
     detail::fill_pads(out.targets != nullptr ? IntOutput(out.targets + at) : IntOutput(), ignored, pads);
-    if (options.pad_positions == PadPositions::kZero) {
-      detail::fill_pads(detail::at(out.position_ids, at), 0, pads);
-    } else {
-      detail::count_up(detail::at(out.position_ids, at), first_pad_position(options.pad_positions, position),
-                       pads);
-    }
+    detail::pad_positions(detail::at(out.position_ids, at), options.pad_positions, position, pads);
     if (out.lengths != nullptr) out.lengths[row] = static_cast<std::int32_t>(tokens);
   }
   return counts;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -43,7 +44,6 @@ bool needs_hi(const IntervalOptions& options) noexcept {
 
 struct Loader::Impl {
   struct Slot {
-    BatchBuffers buffers;
     LoadedBatch batch;
     bool ready = false;
     std::optional<Error> error;
@@ -101,14 +101,14 @@ void Loader::Impl::own_buffers() {
     return wanted ? blocks.emplace_back(count * 4).as<std::int32_t>() : nullptr;
   };
   for (Slot& slot : slots) {
-    BatchBuffers& b = slot.buffers;
-    b.rows.input_ids = wide(true);
-    b.rows.labels = wide(options.labels);
-    b.rows.targets = wide(options.targets);
-    b.rows.position_ids = wide(options.position_ids);
-    b.rows.lengths = narrow(true, rows);
-    b.lo = narrow(options.intervals.has_value(), cells);
-    b.hi = narrow(options.intervals && needs_hi(*options.intervals), cells);
+    RowOutputs& out = slot.batch.rows;
+    out.input_ids = wide(true);
+    out.labels = wide(options.labels);
+    out.targets = wide(options.targets);
+    out.position_ids = wide(options.position_ids);
+    out.lengths = narrow(true, rows);
+    out.lo = narrow(options.intervals, cells);
+    out.hi = narrow(options.intervals && needs_hi(options.rows.intervals), cells);
   }
 }
 
@@ -117,12 +117,6 @@ Result<void> Loader::Impl::fill(const Sampler& order, LoadedBatch& batch) {
   auto counts = fill_rows(reader, batch.packs, options.rows, batch.rows);
   if (!counts) return counts.error();
   batch.counts = *counts;
-  if (batch.lo != nullptr) {
-    const IntervalOptions intervals = options.intervals.value_or(IntervalOptions{});
-    if (auto ok = fill_row_intervals(reader, batch.packs, row_length, intervals, batch.lo, batch.hi); !ok) {
-      return ok;
-    }
-  }
   if (options.step_targets) {
     const auto targets = order.step_targets_at(reader, batch.position);
     if (!targets) return targets.error();
@@ -175,12 +169,12 @@ Result<Loader> Loader::create(const Reader& reader, const LoaderOptions& options
 }
 
 Result<Loader> Loader::create(const Reader& reader, const LoaderOptions& options,
-                              std::span<const BatchBuffers> ring, const SamplerState* resume) {
+                              std::span<const RowOutputs> ring, const SamplerState* resume) {
   return start(reader, options, ring, resume, false);
 }
 
 Result<Loader> Loader::start(const Reader& reader, const LoaderOptions& options,
-                             std::span<const BatchBuffers> ring, const SamplerState* resume, bool own) try {
+                             std::span<const RowOutputs> ring, const SamplerState* resume, bool own) try {
   constexpr std::size_t kMost = 1 << 16;
   if (options.threads == 0 || options.ahead == 0 || options.kept == 0 || options.threads > kMost ||
       options.ahead > kMost || options.kept > kMost) {
@@ -201,10 +195,7 @@ Result<Loader> Loader::start(const Reader& reader, const LoaderOptions& options,
   if (own) impl->own_buffers();
   for (std::size_t i = 0; i < slots; ++i) {
     Impl::Slot& slot = impl->slots[i];
-    if (!own) slot.buffers = ring[i];
-    slot.batch.rows = slot.buffers.rows;
-    slot.batch.lo = slot.buffers.lo;
-    slot.batch.hi = slot.buffers.hi;
+    if (!own) slot.batch.rows = ring[i];
     slot.batch.slot = i;
     slot.batch.packs.resize(options.sampler.batch);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "batch_fill.h"
 #include "row_check.h"
 
 namespace tokpack {
@@ -16,17 +17,15 @@ Result<void> positions_of(std::span<const std::int32_t> cu_seqlens, PadPositions
   if (pads > PadPositions::kContinue) {
     return detail::make_error(Errc::kOptions, "unknown positions of pads {}", static_cast<unsigned>(pads));
   }
-  const auto at = [&](std::int32_t i) { return positions.begin() + i; };
+  const IntOutput out(positions.data());
+  std::int64_t next = 0;
   for (std::size_t s = 0; s + 1 < cu_seqlens.size(); ++s) {
-    std::iota(at(cu_seqlens[s]), at(cu_seqlens[s + 1]), Position{0});
+    next = cu_seqlens[s + 1] - cu_seqlens[s];
+    detail::count_up(detail::at(out, static_cast<std::size_t>(cu_seqlens[s])), 0,
+                     static_cast<std::size_t>(next));
   }
-  if (pads == PadPositions::kZero) {
-    std::fill(at(*tokens), positions.end(), Position{0});
-  } else {
-    const bool goes_on = pads == PadPositions::kContinue && cu_seqlens.size() > 1;
-    std::iota(at(*tokens), positions.end(),
-              goes_on ? Position{*tokens - cu_seqlens[cu_seqlens.size() - 2]} : 0);
-  }
+  const auto tokens_here = static_cast<std::size_t>(*tokens);
+  detail::pad_positions(detail::at(out, tokens_here), pads, next, positions.size() - tokens_here);
   return {};
 }
 

@@ -300,9 +300,15 @@ TEST_CASE("row intervals of a batch, empty rows and prefixes from the column") {
   FileSpec spec = example();
   const Opened plain(spec);
   I32 lo(16, 77);
-  REQUIRE(fill_row_intervals(*plain, Packs{0, Sampler::kNoPack}, 8, {}, lo.data()).ok());
+  const auto fill = [](const Reader& reader, const Packs& packs, std::uint32_t length, MaskFamily family,
+                       std::int32_t* first, std::int32_t* last = nullptr) {
+    return fill_rows(reader, packs, {.row_length = length, .intervals = {.family = family}},
+                     {.lo = first, .hi = last});
+  };
+  constexpr MaskFamily kCausal = MaskFamily::kCausal, kPrefixLm = MaskFamily::kPrefixLm;
+  REQUIRE(fill(*plain, Packs{0, Sampler::kNoPack}, 8, kCausal, lo.data()).ok());
   CHECK(lo == I32{0, 0, 0, 3, 3, 5, 5, 5, 0, 0, 0, 0, 0, 0, 0, 0});
-  const auto none = fill_row_intervals(*plain, Packs{0}, 8, {.family = MaskFamily::kPrefixLm}, lo.data());
+  const auto none = fill(*plain, Packs{0}, 8, kPrefixLm, lo.data());
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().detail.find("prefix_len") != std::string::npos);
 
@@ -311,13 +317,23 @@ TEST_CASE("row intervals of a batch, empty rows and prefixes from the column") {
   const Opened file(spec);
   I32 hi(8, 77);
   lo.resize(8);
-  REQUIRE(
-      fill_row_intervals(*file, Packs{0}, 8, {.family = MaskFamily::kPrefixLm}, lo.data(), hi.data()).ok());
+  REQUIRE(fill(*file, Packs{0}, 8, kPrefixLm, lo.data(), hi.data()).ok());
   CHECK(lo == I32{0, 0, 0, 3, 3, 5, 5, 5});
   CHECK(hi == I32{1, 1, 2, 3, 4, 5, 6, 7});
-  const auto longer = fill_row_intervals(*file, Packs{0}, 4, {}, lo.data());
+  const auto longer = fill(*file, Packs{0}, 4, kCausal, lo.data());
   REQUIRE_FALSE(longer.ok());
   CHECK(longer.error().detail.find("pack 0") != std::string::npos);
+
+  // More values than sequences must not be taken for prefixes.
+  spec.columns[0].values.append(8, '\1');
+  spec.columns[0].offsets = std::vector<std::uint64_t>{0, 3, 4};
+  test::TempDir folder;
+  test::write_file(folder.file("ragged.tpk"), test::build(spec).bytes);
+  if (const auto ragged = Reader::open(folder.file("ragged.tpk")); ragged.ok()) {
+    CHECK_FALSE(fill(*ragged, Packs{0}, 8, kPrefixLm, lo.data(), hi.data()).ok());
+  } else {
+    CHECK(ragged.error().code == Errc::kReservedColumn);
+  }
 }
 
 TEST_CASE("columns beside rows") {
@@ -347,6 +363,8 @@ TEST_CASE("what cannot be filled is an error that says why") {
   const auto code = [](const auto& result) { return result.ok() ? Errc{} : result.error().code; };
   CHECK(code(fill_rows(*file, Packs{0}, {.row_length = 4}, out)) == Errc::kOptions);
   CHECK(code(fill_rows(*file, Packs{1}, {.row_length = 8}, out)) == Errc::kPackRange);
+  std::vector<std::int32_t> hi(8);
+  CHECK(code(fill_rows(*file, Packs{0}, {.row_length = 8}, {.hi = hi.data()})) == Errc::kOptions);
   CHECK(code(fill_rows(*file, Packs{0}, {.row_length = 8}, {.input_ids = ids.data(), .row_stride = 7})) ==
         Errc::kOptions);
   CHECK(code(flat_shape(*file, Packs{0}, {.sequence_multiple = 0})) == Errc::kOptions);

@@ -150,10 +150,11 @@ TEST_CASE("a loader gives what was asked for: labels, targets, positions, interv
   const Reader reader = open(write_packs(folder));
   const SamplerOptions sampler{.shuffle = false, .batch = 1, .ranks = 2};
   Loader loader = make(reader, {.sampler = sampler,
+                                .rows = {.intervals = {.family = MaskFamily::kBidirectional}},
                                 .labels = true,
                                 .targets = true,
                                 .position_ids = true,
-                                .intervals = IntervalOptions{.family = MaskFamily::kBidirectional},
+                                .intervals = true,
                                 .step_targets = true});
   (void)loader.next();
   const LoadedBatch& batch = **loader.next();  // rows 2 and 3: this rank's is pack 2 of three sequences
@@ -163,8 +164,8 @@ TEST_CASE("a loader gives what was asked for: labels, targets, positions, interv
   CHECK(row(batch.rows.labels) == I64{-100, 200, -100, 201, -100, 202});
   CHECK(row(batch.rows.targets) == I64{200, -100, 201, -100, 202, -100});
   CHECK(row(batch.rows.position_ids.wide()) == I64{0, 1, 0, 1, 0, 1});
-  CHECK(row(batch.lo) == I64{0, 0, 2, 2, 4, 4});
-  CHECK(row(batch.hi) == I64{1, 1, 3, 3, 5, 5});
+  CHECK(row(batch.rows.lo) == I64{0, 0, 2, 2, 4, 4});
+  CHECK(row(batch.rows.hi) == I64{1, 1, 3, 3, 5, 5});
   CHECK(batch.rows.lengths[0] == 6);
   CHECK(batch.counts.targets == 3);
   CHECK(batch.step_targets == 3 + 1);
@@ -235,8 +236,8 @@ TEST_CASE("the caller's buffers are a ring of ahead + kept") {
   const Reader reader = open(write_packs(folder));
   const LoaderOptions options{.sampler = {.batch = 2}, .ahead = 2, .kept = 1};
   std::vector<I64> memory(3, I64(2 * kLength, 77));
-  std::vector<BatchBuffers> ring;
-  for (I64& ids : memory) ring.push_back({.rows = {.input_ids = ids.data()}});
+  std::vector<RowOutputs> ring;
+  for (I64& ids : memory) ring.push_back({.input_ids = ids.data()});
   const auto expected = by_hand(reader, options.sampler, 6);
   {
     auto loader = Loader::create(reader, options, ring);

@@ -22,6 +22,7 @@
 #include <span>
 
 #include "tokpack/core/reader.h"
+#include "tokpack/core/row_intervals.h"
 #include "tokpack/core/row_labels.h"
 #include "tokpack/core/sampler.h"
 
@@ -56,6 +57,9 @@ struct RowOptions {
   std::optional<std::uint32_t> pad_id = std::nullopt;  ///< none: the file's
   SequencePositions positions = SequencePositions::kRestart;
   PadPositions pad_positions = PadPositions::kRestart;
+  /// Of `lo` and `hi`. Prefixes of kPrefixLm are those of the column `prefix_len`: `prefixes` is not looked
+  /// at.
+  IntervalOptions intervals = {};
 };
 
 /// Buffers of B rows; row r starts `r * row_stride` elements behind the first. Null: not wanted.
@@ -65,6 +69,8 @@ struct RowOutputs {
   std::int64_t* targets = nullptr;  ///< [B, S]; the last of a sequence is its tail label, or ignored
   IntOutput position_ids = {};      ///< [B, S]
   std::int32_t* lengths = nullptr;  ///< [B] tokens without pads
+  std::int32_t* lo = nullptr;       ///< [B, S] row intervals (row_intervals.h), from the boundaries alone
+  std::int32_t* hi = nullptr;       ///< [B, S]; for families other than causal and sliding window
   std::size_t row_stride = 0;       ///< elements; 0: S
 };
 
@@ -78,16 +84,10 @@ struct BatchCounts {
 };
 
 /// Fills one row for each of `packs`; Sampler::kNoPack gives a row of pads. Ignored labels are the file's
-/// ignore index. kOptions: a pack that is longer than the row, or a row_stride below it.
+/// ignore index. kOptions: a pack that is longer than the row, a row_stride below it, or intervals that
+/// cannot be (also: no column prefix_len).
 Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_t> packs,
                               const RowOptions& options, const RowOutputs& out);
-
-/// Row intervals of padded rows (row_intervals.h), from the boundaries alone. lo and, where given, hi: [B,
-/// S]. Prefixes of kPrefixLm are those of the column `prefix_len`; options.prefixes is not looked at.
-/// kOptions: a pack longer than S, or no such column.
-Result<void> fill_row_intervals(const Reader& reader, std::span<const std::uint64_t> packs,
-                                std::uint32_t row_length, const IntervalOptions& options, std::int32_t* lo,
-                                std::int32_t* hi = nullptr);
 
 /// A column beside padded rows: [B, items, width] of its element type, zeros behind each pack's rows. Items
 /// are positions for scope token, sequences for scope sequence and 1 for scope pack. kOptions: a ragged

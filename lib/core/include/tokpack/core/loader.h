@@ -21,12 +21,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "tokpack/core/batch.h"
-#include "tokpack/core/row_intervals.h"
 #include "tokpack/core/sampler.h"
 
 namespace tokpack {
@@ -34,27 +32,18 @@ namespace tokpack {
 struct LoaderOptions {
   SamplerOptions sampler = {};
   RowOptions rows = {};
-  bool labels = false;                                      ///< wants labels
-  bool targets = false;                                     ///< wants targets
-  bool position_ids = false;                                ///< wants position ids
-  std::optional<IntervalOptions> intervals = std::nullopt;  ///< wants row intervals; prefixes from the column
+  bool labels = false;        ///< wants labels
+  bool targets = false;       ///< wants targets
+  bool position_ids = false;  ///< wants position ids
+  bool intervals = false;     ///< wants row intervals, as rows.intervals says
   bool step_targets = false;  ///< wants the targets of the whole step, over all ranks
   unsigned threads = 1;       ///< that fill, at least 1
   std::size_t ahead = 2;      ///< batches prepared ahead, at least 1
   std::size_t kept = 1;       ///< batches handed out that stay valid, at least 1
 };
 
-/// The arrays of one batch: [B, S] but for lengths, [B]. Null: not wanted.
-struct BatchBuffers {
-  RowOutputs rows = {};
-  std::int32_t* lo = nullptr;  ///< row intervals
-  std::int32_t* hi = nullptr;  ///< for families other than causal and sliding window
-};
-
 struct LoadedBatch {
-  RowOutputs rows;  ///< where this batch stands
-  std::int32_t* lo = nullptr;
-  std::int32_t* hi = nullptr;
+  RowOutputs rows;                       ///< where this batch stands
   std::size_t slot = 0;                  ///< which buffers of the ring
   Sampler::Position position;            ///< before this step
   std::vector<std::uint64_t> packs;      ///< [B]; Sampler::kNoPack for an empty row
@@ -71,7 +60,7 @@ class Loader {
   /// The caller's buffers, `ahead + kept` of them, all wanting the same arrays (`labels` and the like of the
   /// options are not looked at).
   static Result<Loader> create(const Reader& reader, const LoaderOptions& options,
-                               std::span<const BatchBuffers> ring, const SamplerState* resume = nullptr);
+                               std::span<const RowOutputs> ring, const SamplerState* resume = nullptr);
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
   ~Loader();
@@ -91,7 +80,7 @@ class Loader {
   struct Impl;
   explicit Loader(std::unique_ptr<Impl> impl) noexcept;
   static Result<Loader> start(const Reader& reader, const LoaderOptions& options,
-                              std::span<const BatchBuffers> ring, const SamplerState* resume, bool own);
+                              std::span<const RowOutputs> ring, const SamplerState* resume, bool own);
   std::unique_ptr<Impl> impl_;
 };
 

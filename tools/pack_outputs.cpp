@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <random>
+#include <system_error>
 
 #include "command.h"
 #include "interrupt.h"
@@ -30,9 +32,16 @@ std::string second_name(const std::string& path) {
 class TakeBack {
  public:
   /// Before the file is replaced: gives the old one a second name.
-  TakeBack(std::string path, bool force)
-      : path_(std::move(path)), replaces_(::access(path_.c_str(), F_OK) == 0) {
+  TakeBack(std::string path, bool force) : path_(std::move(path)) {
+    std::error_code error;
+    const auto status =
+        std::filesystem::symlink_status(path_, error);  // a link that leads nowhere is there, too
+    replaces_ = std::filesystem::exists(status);
     if (!replaces_ || !force) return;
+    if (std::filesystem::is_symlink(status)) {
+      old_link_ = std::filesystem::read_symlink(path_, error);
+      return;
+    }
     const std::string name = second_name(path_);
     if (::link(path_.c_str(), name.c_str()) != 0) return;
     old_ = name;
@@ -54,16 +63,23 @@ class TakeBack {
   void undo() {
     if (!replaces_) {
       ::unlink(path_.c_str());
-    } else if (old_.empty() || std::rename(old_.c_str(), path_.c_str()) != 0) {
+      return;
+    }
+    if (!old_link_.empty()) {
+      const std::string name = second_name(path_);
+      if (::symlink(old_link_.c_str(), name.c_str()) == 0) old_ = name;
+    }
+    if (old_.empty() || std::rename(old_.c_str(), path_.c_str()) != 0) {
       warn(fmt::format("{}: the old file could not be brought back; it holds the new samples", path_));
     } else {
       old_.clear();
     }
   }
   std::string path_;
-  bool replaces_;
+  bool replaces_ = false;
   bool written_ = false;
-  std::string old_;
+  std::string old_;                 ///< second name of the file that stood here
+  std::filesystem::path old_link_;  ///< what the link that stood here says
   Descriptor lock_;
 };
 

@@ -24,6 +24,9 @@ Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_
     return Error{Errc::kOptions, Error::kNoOffset,
                  "a buffer for hi without one for lo; row intervals need lo"};
   }
+  if (options.pad_positions > PadPositions::kContinue || options.positions > SequencePositions::kContinue) {
+    return Error{Errc::kOptions, Error::kNoOffset, "unknown positions of sequences or pads"};
+  }
   const std::uint32_t pad_id = options.pad_id.value_or(reader.header().pad_id);
   auto intervals =
       detail::IntervalFiller::create(reader, out.lo != nullptr ? options.intervals : IntervalOptions{});

@@ -93,7 +93,12 @@ struct Loader::Impl {
 };
 
 void Loader::Impl::own_buffers() {
-  const std::size_t rows = options.sampler.batch, cells = rows * row_length;
+  const std::size_t rows = options.sampler.batch;
+  std::size_t cells = 0, most_bytes = 0;
+  if (__builtin_mul_overflow(rows, std::size_t{row_length}, &cells) ||
+      __builtin_mul_overflow(cells, std::size_t{16}, &most_bytes)) {  // with room to round up
+    throw std::bad_alloc();
+  }
   const auto wide = [&](bool wanted) -> std::int64_t* {
     return wanted ? blocks.emplace_back(cells * 8).as<std::int64_t>() : nullptr;
   };

@@ -265,6 +265,10 @@ TEST_CASE("options that make no loader") {
   CHECK(code({.threads = 0}) == Errc::kOptions);
   CHECK(code({.ahead = 0}) == Errc::kOptions);
   CHECK(code({.kept = 0}) == Errc::kOptions);
+  // 2^64 + 64 bytes of ids.
+  CHECK(code({.sampler = {.remainder = Remainder::kPad, .batch = 536'903'681},
+              .rows = {.row_length = 4'294'705'160},
+              .ahead = 1}) == Errc::kOutOfMemory);
   SamplerState other{.digest = {1, 2}};
   CHECK(Loader::create(reader, {}, &other).error().code == Errc::kSamplerState);
 }

@@ -125,8 +125,8 @@ struct FlatShape {
   std::uint32_t max_seqlen = 0;  ///< of the padded lengths; a host number for varlen kernels
 };
 
-/// kOptions: more than 2^31 - 1 tokens (int32 cannot count them), total_tokens or max_sequences too small, or
-/// options that exclude each other. Empty rows take part only with row_length.
+/// kTooLarge: more than 2^31 - 1 tokens (int32 cannot count them). kOptions: total_tokens or max_sequences
+/// too small, or options that exclude each other. Empty rows take part only with row_length.
 Result<FlatShape> flat_shape(const Reader& reader, std::span<const std::uint64_t> packs,
                              const FlatOptions& options);
 /// REQUIRES: buffers of flat_shape()'s sizes for the same packs and options.

@@ -147,6 +147,8 @@ std::string_view errc_name(Errc code) noexcept {
       return "too_large";
     case Errc::kSamplerState:
       return "sampler_state";
+    case Errc::kCuda:
+      return "cuda";
     case Errc::kJsonSyntax:
       return "json_syntax";
     case Errc::kJsonField:

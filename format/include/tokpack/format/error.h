@@ -94,6 +94,7 @@ enum class Errc : std::uint16_t {
   kFileChanged = 111,     ///< the file became shorter or other while it was read
   kTooLarge = 112,        ///< a limit of this version was passed
   kSamplerState = 113,    ///< a sampler's state that is damaged, newer, or of another dataset
+  kCuda = 114,            ///< a CUDA call failed; the detail has its name and the runtime's words
 
   // lib/input.
   kJsonSyntax = 200,       ///< a line is not one JSON object

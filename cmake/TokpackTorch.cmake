@@ -1,0 +1,53 @@
+# PyTorch, found without find_package(Torch), which needs a CUDA toolkit, an architecture list and a compiler run:
+# two include folders and three libraries do the same. TOKPACK_TORCH_DIR is the installed package, the folder
+# that has `include` and `lib`; its default is what the Python of ./.venv has.
+#
+#   tokpack_libtorch        headers and libraries, for what links LibTorch (tokpack::torch)
+#   tokpack_torch_stable    the stable ABI's headers alone, for operators: one build serves every torch from 2.10
+#   tokpack_torch_stub(T NAME...)   links T to libraries of these names without having them: see below
+if(NOT TOKPACK_TORCH_DIR AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
+  execute_process(COMMAND "${PROJECT_SOURCE_DIR}/.venv/bin/python" -c
+    "import importlib.util as u, os; s = u.find_spec('torch'); print(os.path.dirname(s.origin) if s else '', end='')"
+    OUTPUT_VARIABLE found)
+  set(TOKPACK_TORCH_DIR "${found}" CACHE PATH "The installed torch package" FORCE)
+endif()
+if(NOT EXISTS "${TOKPACK_TORCH_DIR}/include/torch/csrc/stable/library.h")
+  message(FATAL_ERROR "TOKPACK_TORCH_DIR is '${TOKPACK_TORCH_DIR}', expected the folder of an installed PyTorch "
+    "package of 2.10 or later. `tools/setup.sh torch` makes ./.venv with one; for another, give\n"
+    "  -DTOKPACK_TORCH_DIR=$(python -c \"import torch, os; print(os.path.dirname(torch.__file__))\")")
+endif()
+
+set(TOKPACK_TORCH_INCLUDE "${TOKPACK_TORCH_DIR}/include" "${TOKPACK_TORCH_DIR}/include/torch/csrc/api/include")
+add_library(tokpack_torch_stable INTERFACE)
+target_include_directories(tokpack_torch_stable SYSTEM INTERFACE "${TOKPACK_TORCH_DIR}/include")
+target_compile_definitions(tokpack_torch_stable INTERFACE TORCH_TARGET_VERSION=0x020a000000000000)
+# No path of the machine that builds stays in the library: registrations and checks hold file names.
+target_compile_options(tokpack_torch_stable INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=./"
+  "-ffile-prefix-map=${TOKPACK_TORCH_DIR}/include/=torch-include/")
+
+# torch loads its libraries so that others find their symbols only when they name them. An empty library of the
+# right name is enough to be named after, so building operators needs torch's headers and none of its libraries.
+function(tokpack_torch_stub target)
+  set(linked "")
+  foreach(name IN LISTS ARGN)
+    if(NOT TARGET tokpack_stub_${name})
+      file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/stubs/${name}.cpp" CONTENT "")
+      add_library(tokpack_stub_${name} SHARED "${CMAKE_BINARY_DIR}/stubs/${name}.cpp")
+      set_target_properties(tokpack_stub_${name} PROPERTIES OUTPUT_NAME ${name} UNITY_BUILD OFF
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/stubs")
+    endif()
+    add_dependencies(${target} tokpack_stub_${name})
+    list(APPEND linked $<TARGET_FILE:tokpack_stub_${name}>)
+  endforeach()
+  # As options they leave no path to them behind.
+  target_link_options(${target} PRIVATE -Wl,--no-as-needed ${linked} -Wl,--as-needed)
+endfunction()
+
+if(TOKPACK_BUILD_TORCH)
+  add_library(tokpack_libtorch INTERFACE)
+  target_include_directories(tokpack_libtorch SYSTEM INTERFACE ${TOKPACK_TORCH_INCLUDE})
+  foreach(name IN ITEMS torch torch_cpu c10)
+    find_library(TOKPACK_LIB_${name} ${name} PATHS "${TOKPACK_TORCH_DIR}/lib" NO_DEFAULT_PATH REQUIRED)
+    target_link_libraries(tokpack_libtorch INTERFACE "${TOKPACK_LIB_${name}}")
+  endforeach()
+endif()

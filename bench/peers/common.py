@@ -101,6 +101,7 @@ def operators():
     """The module python/tokpack/torch_ops.py with the operators of BUILD loaded."""
     import sys
 
+    os.environ["TOKPACK_TORCH_OPS"] = str(BUILD / "lib/torch/ops")
     sys.path.insert(0, str(ROOT / "python"))
     from tokpack import torch_ops
 

@@ -9,7 +9,7 @@ BlockMask from them, beside a compiled create_block_mask.
 """
 
 import torch
-from torch.nn.attention.flex_attention import BlockMask, create_block_mask
+from torch.nn.attention.flex_attention import create_block_mask
 
 import common
 
@@ -68,22 +68,22 @@ def blocks(operators, positions=32768):
     rows = rows_of_documents(1, positions)
     ids = document_ids(rows)
     lo, _ = operators.row_intervals(boundaries(rows), positions)
-    lists = operators.block_mask(lo)
+    lists = operators.block_lists(lo)
 
     def same_document(b, h, q, k):
         return (q >= k) & (ids[b, q] == ids[b, k])
 
+    compiled_maker = torch.compile(create_block_mask)
+
     def compiled():
-        return create_block_mask(same_document, 1, None, positions, positions, device="cpu", _compile=True)
+        return compiled_maker(same_document, 1, None, positions, positions, device="cpu")
 
     def from_lists():
-        made = operators.block_mask(lo, out=lists)
-        return BlockMask.from_kv_blocks(*made, BLOCK_SIZE=128, mask_mod=same_document,
-                                        seq_lengths=(positions, positions))
+        return operators.block_mask(lo, out=lists)
 
     assert torch.equal(compiled().to_dense(), from_lists().to_dense())
     seconds = common.blocks({
-        "lists": lambda: operators.block_mask(lo, out=lists),
+        "lists": lambda: operators.block_lists(lo, out=lists),
         "block mask": from_lists,
         "compiled": compiled,
     }, calls=16, count=3)

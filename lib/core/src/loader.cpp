@@ -244,7 +244,10 @@ Result<Loader> Loader::start(const Reader& reader, const LoaderOptions& options,
   return detail::out_of_memory("for the loader's buffers");
 }
 
-Result<const LoadedBatch*> Loader::next() {
+Result<const LoadedBatch*> Loader::next() { return take(nullptr); }
+Result<const LoadedBatch*> Loader::next(const RowOutputs& instead) { return take(&instead); }
+
+Result<const LoadedBatch*> Loader::take(const RowOutputs* instead) {
   Impl& impl = *impl_;
   if (impl.options.threads == 0 && impl.claimed == impl.returned) {
     Impl::Slot& filled = impl.claim(impl.handed_out);
@@ -255,6 +258,11 @@ Result<const LoadedBatch*> Loader::next() {
   Impl::Slot& slot = impl.slots[static_cast<std::size_t>(impl.returned % impl.slots.size())];
   impl.changed.wait(lock, [&] { return impl.claimed > impl.returned && slot.ready; });
   if (slot.error) return detail::copied(*slot.error);
+  if (instead != nullptr &&
+      impl.returned >= impl.options.kept) {  // no worker may claim that slot before this
+    impl.slots[static_cast<std::size_t>((impl.returned - impl.options.kept) % impl.slots.size())].batch.rows =
+        *instead;
+  }
   ++impl.returned;
   lock.unlock();
   impl.changed.notify_all();

@@ -1,4 +1,5 @@
-// The operators' bodies: checks, allocation and one call, the same for every device. `Backend` makes the call:
+// The operators' bodies: checks, allocation and one call, the same for every device. `Backend` makes the
+// call:
 //
 //   explicit Backend(const Tensor& on);   the tensors' device; refuses another kind of device
 //   Result<void> row_intervals(const Boundaries&, const IntervalOptions&, lo, hi);
@@ -72,8 +73,8 @@ struct Operators {
     alignas(16) static char anywhere[16];
     take(mask_layout(intervals.batch, take(row_positions(intervals)), options,
                      {.data = anywhere, .bytes = std::numeric_limits<std::size_t>::max()}));
-    const Tensor out = empty_like_device({lo.size(0), 1, lo.size(1), lo.size(1)},
-                                         dtype.value_or(ScalarType::Bool), lo);
+    const Tensor out =
+        empty_like_device({lo.size(0), 1, lo.size(1), lo.size(1)}, dtype.value_or(ScalarType::Bool), lo);
     write(backend, intervals, options, mask_buffer_of(out, lo, hi));
     return out;
   }
@@ -94,8 +95,8 @@ struct Operators {
     const RowIntervals intervals = intervals_of(lo, hi);
     const BlockSize size = block_size(query_block, key_block);
     const BlockCounts counts = take(block_counts(lo.size(1), size));
-    const BlockLists lists = block_lists_of(kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices,
-                                            lo, hi, counts);
+    const BlockLists lists =
+        block_lists_of(kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, lo, hi, counts);
     Backend backend(lo);
     take(backend.block_lists(intervals, size, lists));
   }

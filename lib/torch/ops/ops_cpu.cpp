@@ -27,8 +27,7 @@ class Cpu {
       if (!options.prefixes.empty()) {
         of_row.prefixes = options.prefixes.subspan(b * (entries - 1), sequences);
       }
-      auto built = build_row_intervals(row.first(sequences + 1), of_row,
-                                       lo.subspan(b * positions, positions),
+      auto built = build_row_intervals(row.first(sequences + 1), of_row, lo.subspan(b * positions, positions),
                                        hi.subspan(b * positions, positions));
       if (!built) {
         Error error = std::move(built).error();

@@ -4,8 +4,8 @@
 // Tensors come through PyTorch's stable ABI (target 2.10). Views of them, as tokpack/core takes them, live as
 // long as the tensors. No data is looked at, so that device memory passes through unread.
 //
-// Threads: pure functions. Errors: every one is a std::runtime_error, in Python a RuntimeError, that says what
-// was expected and what was found; those of core arrive with their own text.
+// Threads: pure functions. Errors: every one is a std::runtime_error, in Python a RuntimeError, that says
+// what was expected and what was found; those of core arrive with their own text.
 #pragma once
 
 #include <torch/csrc/stable/tensor.h>

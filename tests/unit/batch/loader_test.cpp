@@ -159,6 +159,31 @@ TEST_CASE("batches that were handed out stay as they are until `kept` more were,
   }
 }
 
+TEST_CASE(
+    "buffers given instead of those that a call takes back keep a batch as it is, whatever the threads do") {
+  const test::TempDir folder;
+  const Reader reader = open(write_packs(folder));
+  const SamplerOptions sampler{.batch = 2};
+  const auto expected = by_hand(reader, sampler, 40);
+  for (const std::size_t kept : {1u, 3u}) {
+    std::vector<I64> buffers(2 + kept + 40, I64(2 * kLength));
+    std::vector<RowOutputs> ring(2 + kept);
+    for (std::size_t i = 0; i < ring.size(); ++i) ring[i] = {.input_ids = buffers[i].data()};
+    auto loader = Loader::create(reader, {.sampler = sampler, .threads = 3, .ahead = 2, .kept = kept}, ring);
+    REQUIRE(loader.ok());
+    std::vector<const std::int64_t*> handed_out;
+    for (std::size_t i = 0; i < 40; ++i) {
+      const auto batch =
+          i < kept ? loader->next() : loader->next({.input_ids = buffers[2 + kept + i - kept].data()});
+      REQUIRE(batch.ok());
+      handed_out.push_back((*batch)->rows.input_ids.wide());
+      std::this_thread::yield();
+    }
+    for (std::size_t i = 0; i < 40; ++i)
+      CHECK(I64(handed_out[i], handed_out[i] + 2 * kLength) == expected[i]);
+  }
+}
+
 TEST_CASE("a loader gives what was asked for: labels, targets, positions, intervals, targets of the step") {
   const test::TempDir folder;
   const Reader reader = open(write_packs(folder));

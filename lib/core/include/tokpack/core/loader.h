@@ -70,6 +70,10 @@ class Loader {
   /// The next batch. Waits until it is filled. The pointer is never null; it and the batch's buffers are
   /// valid until `kept` more batches were handed out, and not longer than the loader.
   Result<const LoadedBatch*> next();
+  /// The same; and the buffers that this call takes back, those of the batch handed out `kept` calls before,
+  /// stay as they are: `instead` (of the same sizes, wanting the same arrays) stands in the ring from now on.
+  /// Not where there is an error. REQUIRES: `kept` batches were handed out.
+  Result<const LoadedBatch*> next(const RowOutputs& instead);
 
   /// Batches that next() hands out before this epoch ends.
   std::uint64_t steps_left() const noexcept;
@@ -82,6 +86,7 @@ class Loader {
  private:
   struct Impl;
   explicit Loader(std::unique_ptr<Impl> impl) noexcept;
+  Result<const LoadedBatch*> take(const RowOutputs* instead);
   static Result<Loader> start(const Reader& reader, const LoaderOptions& options,
                               std::span<const RowOutputs> ring, const SamplerState* resume, bool own);
   std::unique_ptr<Impl> impl_;

@@ -1,0 +1,80 @@
+#include "batch_block.h"
+
+#include <ATen/ops/empty.h>
+
+#include <atomic>
+
+namespace tokpack::libtorch {
+namespace {
+
+constexpr std::int64_t kAlignment = 64;
+
+bool needs_hi(const IntervalOptions& options) noexcept {
+  return options.family == MaskFamily::kBidirectional || options.family == MaskFamily::kPrefixLm;
+}
+
+}  // namespace
+
+BatchLayout::BatchLayout(const LoaderOptions& options, std::uint32_t row_length)
+    : rows_(options.sampler.batch), positions_(row_length) {
+  std::int64_t cells = 0, most = 0;
+  if (__builtin_mul_overflow(rows_, positions_, &cells) ||
+      __builtin_mul_overflow(cells, std::int64_t{64}, &most)) {  // all arrays, with room to round up
+    throw Exception({Errc::kOutOfMemory, Error::kNoOffset, "a batch larger than memory can be"});
+  }
+  place(kInputIds, true, cells, 8);
+  place(kLabels, options.labels, cells, 8);
+  place(kTargets, options.targets, cells, 8);
+  place(kPositionIds, options.position_ids, cells, 8);
+  place(kLo, options.intervals, cells, 4);
+  place(kHi, options.intervals && needs_hi(options.rows.intervals), cells, 4);
+  place(kLengths, true, rows_, 4);
+}
+
+void BatchLayout::place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes) {
+  offsets_[array] = wanted ? bytes_ : kAbsent;
+  if (wanted) bytes_ += (elements * element_bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <typename T>
+T* BatchLayout::pointer(const at::Tensor& block, Array array) const {
+  if (offsets_[array] == kAbsent) return nullptr;
+  return static_cast<T*>(static_cast<void*>(block.mutable_data_ptr<std::uint8_t>() + offsets_[array]));
+}
+
+RowOutputs BatchLayout::outputs(const at::Tensor& block) const {
+  return {.input_ids = pointer<std::int64_t>(block, kInputIds),
+          .labels = pointer<std::int64_t>(block, kLabels),
+          .targets = pointer<std::int64_t>(block, kTargets),
+          .position_ids = pointer<std::int64_t>(block, kPositionIds),
+          .lengths = pointer<std::int32_t>(block, kLengths),
+          .lo = pointer<std::int32_t>(block, kLo),
+          .hi = pointer<std::int32_t>(block, kHi)};
+}
+
+at::Tensor BatchLayout::tensor(const at::Tensor& block, Array array) const {
+  if (offsets_[array] == kAbsent) return at::Tensor();
+  const bool wide = array < kLo;
+  at::Tensor out = at::empty({0}, block.options().dtype(wide ? at::kLong : at::kInt).pinned_memory(false));
+  const std::int64_t offset = offsets_[array] / (wide ? 8 : 4);
+  if (array == kLengths) return out.set_(block.storage(), offset, {rows_}, {1});
+  return out.set_(block.storage(), offset, {rows_, positions_}, {positions_, 1});
+}
+
+void BatchLayout::give(const at::Tensor& block, TensorBatch& batch) const {
+  batch.input_ids = tensor(block, kInputIds);
+  batch.labels = tensor(block, kLabels);
+  batch.targets = tensor(block, kTargets);
+  batch.position_ids = tensor(block, kPositionIds);
+  batch.lo = tensor(block, kLo);
+  batch.hi = tensor(block, kHi);
+  batch.lengths = tensor(block, kLengths);
+}
+
+bool is_held(const at::Tensor& block) noexcept {
+  if (block.storage().use_count() > 1) return true;
+  std::atomic_thread_fence(std::memory_order_acquire);  // what another thread read came before it let go
+  return false;
+}
+
+}  // namespace tokpack::libtorch

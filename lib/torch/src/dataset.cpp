@@ -1,0 +1,22 @@
+#include "tokpack/torch/dataset.h"
+
+#include <ATen/ops/empty.h>
+
+#include "batch_block.h"
+
+namespace tokpack::libtorch {
+
+TensorBatch PackDataset::get_batch(c10::ArrayRef<std::size_t> indices) {
+  LoaderOptions options = options_;
+  options.sampler.batch = static_cast<std::uint32_t>(indices.size());
+  if (options.rows.row_length == 0) options.rows.row_length = reader_.header().capacity;
+  const BatchLayout layout(options, options.rows.row_length);
+  const at::Tensor block = at::empty({layout.bytes()}, at::kByte);
+  TensorBatch batch;
+  batch.packs.assign(indices.begin(), indices.end());
+  batch.counts = value_or_throw(fill_rows(reader_, batch.packs, options.rows, layout.outputs(block)));
+  layout.give(block, batch);
+  return batch;
+}
+
+}  // namespace tokpack::libtorch

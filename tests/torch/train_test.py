@@ -1,0 +1,62 @@
+"""examples/train.cpp learns, and a run that was stopped and resumed has the losses of one that was not.
+
+    train_test.py TOKPACK TRAIN INPUT.jsonl
+"""
+import itertools
+import re
+import subprocess
+import sys
+import tempfile
+
+tokpack, train, data = sys.argv[1:]
+LINE = re.compile(r"step (\d+) epoch (\d+) loss (\S+)")
+
+
+def run(*command, code=0):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code, f"{command}: {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def losses(*options):
+    lines = LINE.findall(run(train, *options, "--every", "1", "--device", "cpu").stdout)
+    return [(int(step), int(epoch), loss) for step, epoch, loss in lines]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    packed, other, whole, part = (f"{folder}/{name}" for name in ("a.tpk", "b.tpk", "whole.pt", "part.pt"))
+    some = f"{folder}/some.jsonl"
+    with open(data, encoding="utf-8") as lines, open(some, "w", encoding="utf-8") as out:
+        out.writelines(itertools.islice(lines, 14))
+    for path, capacity in ((packed, "128"), (other, "64")):
+        run(tokpack, "pack", some, "-o", path, "--capacity", capacity, "--overlong", "split")
+    small = ("--batch", "4", "--width", "32", "--layers", "1")
+
+    straight = losses(packed, "--steps", "60", "--save", whole, *small)
+    assert [step for step, _, _ in straight] == list(range(1, 61))
+    assert straight[0][1] == 0 and straight[-1][1] > 1, "expected to pass the end of an epoch"
+    first, last = float(straight[0][2]), sum(float(loss) for _, _, loss in straight[-10:]) / 10
+    assert last < first - 1, f"the loss does not fall: {first} to {last}"
+
+    edge = next(step for step, epoch, _ in straight if epoch == 1) - 1
+    for stop in (17, edge):
+        before = losses(packed, "--steps", str(stop), "--save", part, *small)
+        after = losses(packed, "--steps", "60", "--resume", part, "--batch", "4")
+        assert before + after == straight, f"stopped at {stop}, the losses differ"
+    assert losses(packed, "--steps", "3", "--seed", "2", *small)[0] != straight[0]
+
+    def refused(words, code, *options):
+        said = run(train, *options, code=code).stderr
+        assert words in said, f"expected '{words}' in: {said}"
+
+    refused("digest", 3, other, "--resume", part, "--batch", "4")
+    refused("no checkpoint", 3, packed, "--resume", folder + "/none.pt")
+    refused("train: ", 3, packed, "--resume", packed)
+    refused("train: ", 3, folder + "/none.tpk")
+    refused("unknown option --step", 2, packed, "--step", "3")
+    refused("--steps takes a number", 2, packed, "--steps", "3x")
+    refused("no file is given", 2)
+    refused("no multiple of --heads", 2, packed, "--width", "30")
+    refused("packs", 3, packed, "--batch", "100000")
+    refused("train: ", 3, packed, "--device", "gpu")
+print(f"loss {first:.3f} to {last:.3f}; stopped and resumed alike")

@@ -3,6 +3,7 @@
 #
 #   tools/setup.sh build    what building the tokpack command and the benchmarks needs
 #   tools/setup.sh test     the same, and what tests/run.sh needs
+#   tools/setup.sh torch    what `build` installs, and .venv with PyTorch, NumPy and pytest (5 GB)
 #   tools/setup.sh --list test   print the names and install nothing
 #
 # As root on Debian or Ubuntu it installs. Elsewhere it changes nothing: it says the one command to run and
@@ -14,16 +15,20 @@ build=(g++ cmake ninja-build libboost-dev libxxhash-dev libzstd-dev libfmt-dev l
 test=(doctest-dev python3 python3-numpy python3-xxhash zstd ccache shellcheck
   clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev)
 
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$0"; }
+torch=(python3 python3-venv)
+
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0"; }
 
 list_only=false
 if [[ ${1:-} == --list ]]; then
   list_only=true
   shift
 fi
-case ${1:-build} in
+mode=${1:-build}
+case $mode in
   build) wanted=("${build[@]}") ;;
   test) wanted=("${build[@]}" "${test[@]}") ;;
+  torch) wanted=("${build[@]}" "${torch[@]}") ;;
   -h | --help)
     usage
     exit 0
@@ -37,6 +42,23 @@ if $list_only; then
   printf '%s\n' "${wanted[@]}"
   exit 0
 fi
+
+# .venv beside this script's folder: made anew unless it has a PyTorch. A folder that is not what it seems is left.
+make_torch_environment() {
+  local root venv
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  venv=$root/.venv
+  if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import torch, numpy, pytest' 2>/dev/null; then return; fi
+  echo "setup: PyTorch, NumPy and pytest into .venv (a download of about 3 GB; one to three minutes)" >&2
+  [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check uv
+  # setuptools: torch.compile needs it in some versions and does not ask for it.
+  "$venv/bin/uv" pip install -q --python "$venv/bin/python" torch numpy pytest setuptools
+}
+finish() {
+  [[ $mode != torch ]] || make_torch_environment
+  exit 0
+}
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   cat >&2 <<'SAY'
@@ -54,7 +76,7 @@ for package in "${wanted[@]}"; do
   state=$(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null || true)
   [[ $state == ii* ]] || missing+=("$package")
 done
-[[ ${#missing[@]} -gt 0 ]] || exit 0
+[[ ${#missing[@]} -gt 0 ]] || finish
 
 if [[ $(id -u) != 0 ]]; then
   {
@@ -74,3 +96,4 @@ if ! { apt-get update && apt-get install -y --no-install-recommends "${missing[@
   echo "setup: apt-get failed; its words are above" >&2
   exit 1
 fi
+finish

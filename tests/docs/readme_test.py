@@ -55,6 +55,10 @@ def test_names(root):
     spec = (root / "tests" / "spec" / "CMakeLists.txt").read_text(encoding="utf-8")
     names |= {f"spec.{name}" for name in re.findall(r"tokpack_spec_test\((\w+)", spec)}
     names |= set(re.findall(r"add_test\(NAME (spec\.\w+)", spec))
+    for source in (root / "tests" / "torch").glob("*_test.cpp"):
+        text = source.read_text(encoding="utf-8")
+        names |= {f"torch.library: {case}" for case in re.findall(r'DOCTEST_TEST_CASE\(\s*"([^"]*)"', text)}
+    names |= {f"torch.{path.stem[5:]}" for path in (root / "tests" / "torch").glob("test_*.py")} | {"torch.train"}
     return names
 
 

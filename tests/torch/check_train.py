@@ -1,6 +1,6 @@
 """examples/train.cpp learns, and a run that was stopped and resumed has the losses of one that was not.
 
-    train_test.py TOKPACK TRAIN INPUT.jsonl
+    check_train.py TOKPACK TRAIN INPUT.jsonl
 """
 import itertools
 import re

@@ -12,6 +12,8 @@ SNIPPETS = {
     "numpy-batch": ("python", "examples/batch_with_numpy.py"),
     "cpp-example": ("cpp", "examples/pack_and_read.cpp"),
     "cpp-loader": ("cpp", "examples/train_loop.cpp"),
+    "cpp-tensors": ("cpp", "examples/tensor_loop.cpp"),
+    "pytorch-masks": ("python", "examples/masks_in_pytorch.py"),
 }
 PART = re.compile(r"^// In the README from here\n(.*?)^// to here\.$", re.M | re.S)  # else the whole file
 

@@ -125,10 +125,12 @@ int main(int argc, char** argv) {
     results.push_back(
         fill_beside_constant(kind == Bits::kRandom ? "random bits" : "prompt and answer bits", *reader));
     if (kind == Bits::kRandom) {
-      const double one = loader_us(*reader, 1);
-      std::printf("loader, 1 thread: %.1f us a batch (%.2f G tokens/s)\n", one,
-                  static_cast<double>(kCells) / one / 1e3);
-      results.push_back({{"name", "loader, 1 thread"}, {"us", one}});
+      for (const unsigned threads : {0U, 1U}) {
+        const double us = loader_us(*reader, threads);
+        std::printf("loader, threads = %u: %.1f us a batch (%.2f G tokens/s)\n", threads, us,
+                    static_cast<double>(kCells) / us / 1e3);
+        results.push_back({{"name", "loader"}, {"threads", threads}, {"us", us}});
+      }
     }
   }
   std::filesystem::remove(path);

@@ -17,10 +17,11 @@ if(TOKPACK_BUILD_FUZZ)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link>")
 endif()
 
-# tokpack_room(NAME [DEPENDS ...]): one room of the house, a library `tokpack_<name>` with the alias
-# `tokpack::<name>`, its own include root and every source under its src folder that is named.
+# tokpack_room(NAME [NOT_INSTALLED] SOURCES ... PUBLIC ... PRIVATE ...): one room of the house, a library
+# `tokpack_<name>` with the alias `tokpack::<name>`, its own include root and every source under its src folder
+# that is named.
 function(tokpack_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ROOM "NOT_INSTALLED" "" "SOURCES;PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
   add_library(tokpack_${name} STATIC ${ROOM_SOURCES})
   add_library(tokpack::${name} ALIAS tokpack_${name})
   # Never merged into one source for speed: files of a room may use one name for two local things.
@@ -35,6 +36,9 @@ function(tokpack_room name)
   if(TOKPACK_PRECOMPILE)
     target_precompile_headers(tokpack_${name} PRIVATE <algorithm> <array> <cstring> <functional> <limits> <map>
       <memory> <optional> <span> <string> <utility> <variant> <vector> ${ROOM_PRECOMPILE})
+  endif()
+  if(ROOM_NOT_INSTALLED)
+    return()
   endif()
   install(TARGETS tokpack_${name} EXPORT tokpackTargets
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -3,7 +3,8 @@
 #
 #   tests/run.sh                all of it: about half an hour on two cores
 #   tests/run.sh --quick        only the Release build and its tests
-#   tests/run.sh --only STEPS   only these, separated by commas: format shell tidy release asan tsan fuzz quickstart
+#   tests/run.sh --only STEPS   only these, separated by commas: format shell tidy release torch asan tsan fuzz
+#                               quickstart
 #   tests/run.sh --fuzz-seconds N   fuzzing time over all targets (default 60)
 #   tests/run.sh --skip-setup   without looking for missing packages
 #
@@ -12,7 +13,7 @@
 set -uo pipefail
 
 cd "$(dirname "$0")/.." || exit 1
-steps=(format shell tidy release asan tsan fuzz quickstart)
+steps=(format shell tidy release torch asan tsan fuzz quickstart)
 setup=true
 fuzz_seconds=60
 while [[ $# -gt 0 ]]; do
@@ -28,7 +29,7 @@ while [[ $# -gt 0 ]]; do
       ;;
     --skip-setup) setup=false ;;
     -h | --help)
-      sed -n '2,11s/^# \{0,1\}//p' "$0"
+      sed -n '2,12s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
@@ -74,7 +75,7 @@ check() { # name command...
 }
 
 own_files() { # find-tests...
-  find .ci bench cmake examples format lib spec tests tools \( "$@" \) -print
+  find .ci bench cmake examples format lib python spec tests tools \( "$@" \) -print
 }
 
 configure_and_build() { # folder options... -- targets...
@@ -121,7 +122,7 @@ run_ctest() { # name folder ctest-options...
 }
 
 step_format() {
-  mapfile -t files < <(own_files -name '*.h' -o -name '*.cpp')
+  mapfile -t files < <(own_files -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh')
   check clang-format clang-format-14 --dry-run --Werror "${files[@]}"
 }
 
@@ -132,18 +133,30 @@ step_shell() {
 
 # Warnings are errors here alone: a compiler that instruments warns of its own conversions.
 release_options=(-DCMAKE_BUILD_TYPE=Release -DTOKPACK_BUILD_BENCH=ON -DTOKPACK_WERROR=ON)
+torch_options=(-DTOKPACK_BUILD_TORCH=ON -DTOKPACK_BUILD_TORCH_OPS=ON)
+no_torch_options=(-DTOKPACK_BUILD_TORCH=OFF -DTOKPACK_BUILD_TORCH_OPS=OFF)  # a folder may have had it on
 
 step_tidy() {
   # Needs the compile commands alone, so only configures.
   check tidy-configure cmake -G Ninja -S . -B build/tests-release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
-    -DPython3_EXECUTABLE=/usr/bin/python3 "${release_options[@]}" || return
+    -DPython3_EXECUTABLE=/usr/bin/python3 "${release_options[@]}" "${no_torch_options[@]}" || return
   check clang-tidy run-clang-tidy-14 -quiet -j "$jobs" -p build/tests-release \
     -extra-arg=-Wno-unknown-warning-option '/(format/src|lib/[a-z]+/src|tools)/[^/]*\.cpp$'
 }
 
 step_release() {
-  check build-release configure_and_build build/tests-release "${release_options[@]}" -- || return
+  check build-release configure_and_build build/tests-release "${release_options[@]}" "${no_torch_options[@]}" -- ||
+    return
   run_ctest release build/tests-release
+}
+
+# In the folder of the Release build, which had no torch: only what needs it is built anew.
+step_torch() {
+  check setup-torch tools/setup.sh torch || return
+  check build-torch configure_and_build build/tests-release "${release_options[@]}" "${torch_options[@]}" -- || return
+  run_ctest torch build/tests-release -R '^torch\.'
+  check clang-tidy-torch run-clang-tidy-14 -quiet -j "$jobs" -p build/tests-release \
+    -extra-arg=-Wno-unknown-warning-option '/lib/torch/[a-z]+/[^/]*\.cpp$'
 }
 
 step_asan() {

@@ -12,6 +12,8 @@ SNIPPETS = {
     "numpy-batch": ("python", "examples/batch_with_numpy.py"),
     "cpp-example": ("cpp", "examples/pack_and_read.cpp"),
     "cpp-loader": ("cpp", "examples/train_loop.cpp"),
+    "cpp-tensors": ("cpp", "examples/tensor_loop.cpp"),
+    "pytorch-masks": ("python", "examples/masks_in_pytorch.py"),
 }
 PART = re.compile(r"^// In the README from here\n(.*?)^// to here\.$", re.M | re.S)  # else the whole file
 
@@ -42,13 +44,13 @@ def faults(root):
 
 
 def test_names(root):
-    """What the tables of tests/README.md may name: ctest names and `unit.folder: case`."""
-    names = set()
-    for source in (root / "tests" / "unit").glob("*/*.cpp"):
+    """What the tables of tests/README.md may name: ctest names and `unit.folder: case`, `cuda.folder: case`."""
+    names = set(re.findall(r"add_test\(NAME (cuda\.\w+)", (root / "tests" / "cuda" / "CMakeLists.txt").read_text(encoding="utf-8")))
+    for source in [*(root / "tests" / "unit").glob("*/*.cpp"), *(root / "tests" / "cuda").glob("*/*.cpp")]:
         text = source.read_text(encoding="utf-8")
         for case in re.findall(r'TEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)', text):
             case = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', case)).replace('\\"', '"')
-            names.add(f"unit.{source.parent.name}: {case}")
+            names.add(f"{source.parent.parent.name}.{source.parent.name}: {case}")
     for folder, pattern in (("cli", "cases/*.case"), ("cli", "*.py"), ("compile_fail", "*.cpp")):
         names |= {f"{folder}.{path.stem}" for path in (root / "tests" / folder).glob(pattern)}
     names |= {f"fuzz.{path.stem[:-5]}.replay" for path in (root / "tests" / "fuzz").glob("*_fuzz.cpp")}

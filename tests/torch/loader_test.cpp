@@ -217,7 +217,7 @@ DOCTEST_TEST_CASE("errors are exceptions with core's code and text") {
   DOCTEST_CHECK(code_of({.core = {.sampler = {.batch = 0}}}) == Errc::kOptions);
   DOCTEST_CHECK(code_of({.core = {.sampler = {.batch = 24}}}) == Errc::kOptions);  // an epoch without a step
   DOCTEST_CHECK(code_of({.core = {.ahead = 0}}) == Errc::kOptions);
-  DOCTEST_CHECK(code_of({.core = {.threads = 0}}) == Errc::kOptions);
+  DOCTEST_CHECK(code_of({.core = {.threads = 65537}}) == Errc::kOptions);
   DOCTEST_CHECK(code_of({.core = {.sampler = {.batch = ~0U}, .rows = {.row_length = ~0U}}}) ==
                 Errc::kOutOfMemory);
   const SamplerState other{.digest = {1, 2}};

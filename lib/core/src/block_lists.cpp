@@ -77,26 +77,6 @@ Result<void> check_query_block(const QueryBlock& q, const QueryBlock* before, st
       q.first_row, q.last_row, batch, q.lo_first, q.hi_first, q.lo_last, q.hi_last, positions);
 }
 
-Result<void> check_buffers(std::uint64_t batch, BlockCounts blocks, const BlockLists& out) {
-  std::uint64_t counts = 0, indices = 0;
-  if (__builtin_mul_overflow(batch, static_cast<std::uint64_t>(blocks.query), &counts) ||
-      __builtin_mul_overflow(counts, static_cast<std::uint64_t>(blocks.key), &indices)) {
-    return make_error(Errc::kTooLarge,
-                      "{} batches of {} x {} blocks are more than can be counted; use larger blocks", batch,
-                      blocks.query, blocks.key);
-  }
-  if (out.kv_num_blocks.size() != counts || out.full_kv_num_blocks.size() != counts ||
-      out.kv_indices.size() != indices || out.full_kv_indices.size() != indices) {
-    return make_error(
-        Errc::kOptions,
-        "kv_num_blocks, kv_indices, full_kv_num_blocks and full_kv_indices have {}, {}, {} and {} "
-        "elements, expected B x Q = {} for the numbers and B x Q x K = {} for the indices",
-        out.kv_num_blocks.size(), out.kv_indices.size(), out.full_kv_num_blocks.size(),
-        out.full_kv_indices.size(), counts, indices);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<BlockCounts> block_counts(std::int64_t positions, BlockSize size) {
@@ -111,13 +91,35 @@ Result<BlockCounts> block_counts(std::int64_t positions, BlockSize size) {
   return BlockCounts{(positions + size.query - 1) / size.query, (positions + size.key - 1) / size.key};
 }
 
+Result<BlockCounts> check_block_lists(std::int64_t batch, std::int64_t positions, BlockSize size,
+                                      const BlockLists& out) {
+  auto blocks = block_counts(positions, size);
+  if (!blocks) return blocks;
+  std::uint64_t counts = 0, indices = 0;
+  if (__builtin_mul_overflow(static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(blocks->query),
+                             &counts) ||
+      __builtin_mul_overflow(counts, static_cast<std::uint64_t>(blocks->key), &indices)) {
+    return make_error(Errc::kTooLarge,
+                      "{} batches of {} x {} blocks are more than can be counted; use larger blocks", batch,
+                      blocks->query, blocks->key);
+  }
+  if (out.kv_num_blocks.size() != counts || out.full_kv_num_blocks.size() != counts ||
+      out.kv_indices.size() != indices || out.full_kv_indices.size() != indices) {
+    return make_error(
+        Errc::kOptions,
+        "kv_num_blocks, kv_indices, full_kv_num_blocks and full_kv_indices have {}, {}, {} and {} "
+        "elements, expected B x Q = {} for the numbers and B x Q x K = {} for the indices",
+        out.kv_num_blocks.size(), out.kv_indices.size(), out.full_kv_num_blocks.size(),
+        out.full_kv_indices.size(), counts, indices);
+  }
+  return blocks;
+}
+
 Result<void> make_block_lists(const RowIntervals& intervals, BlockSize size, const BlockLists& out) {
   const auto positions = row_positions(intervals);
   if (!positions) return positions.error();
-  const auto blocks = block_counts(*positions, size);
+  const auto blocks = check_block_lists(intervals.batch, *positions, size, out);
   if (!blocks) return blocks.error();
-  if (auto fits = check_buffers(static_cast<std::uint64_t>(intervals.batch), *blocks, out); !fits)
-    return fits;
 
   std::int32_t* partial_row = out.kv_indices.data();
   std::int32_t* full_row = out.full_kv_indices.data();

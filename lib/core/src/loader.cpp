@@ -72,6 +72,7 @@ struct Loader::Impl {
         handed_out(sampler),
         to_claim(sampler.position()) {
     options.rows.row_length = row_length;
+    if (o.rows.max_sequences == 0) options.rows.max_sequences = r.header().most_sequences_in_pack;
   }
   ~Impl() {
     {
@@ -84,6 +85,9 @@ struct Loader::Impl {
 
   void own_buffers();
   void work(Sampler order) noexcept;
+  Slot& claim(const Sampler& order) noexcept;
+  void fill_claimed(const Sampler& order, const Sampler::Position& following, Slot& slot,
+                    std::optional<Error>& error) noexcept;
   Result<void> fill(const Sampler& order, LoadedBatch& batch);
   bool may_claim() const noexcept {
     // A slot is free once `kept` batches after its last one were handed out.
@@ -97,6 +101,12 @@ void Loader::Impl::own_buffers() {
   std::size_t cells = 0, most_bytes = 0;
   if (__builtin_mul_overflow(rows, std::size_t{row_length}, &cells) ||
       __builtin_mul_overflow(cells, std::size_t{16}, &most_bytes)) {  // with room to round up
+    throw std::bad_alloc();
+  }
+  std::size_t entries = 0;  // of boundaries
+  if (options.boundaries &&
+      (__builtin_mul_overflow(rows, std::size_t{options.rows.max_sequences} + 1, &entries) ||
+       __builtin_mul_overflow(entries, std::size_t{8}, &most_bytes))) {
     throw std::bad_alloc();
   }
   const auto wide = [&](bool wanted) -> std::int64_t* {
@@ -114,6 +124,8 @@ void Loader::Impl::own_buffers() {
     out.lengths = narrow(true, rows);
     out.lo = narrow(options.intervals, cells);
     out.hi = narrow(options.intervals && needs_hi(options.rows.intervals), cells);
+    out.document_ids = narrow(options.document_ids, cells);
+    out.boundaries = narrow(options.boundaries, entries);
   }
 }
 
@@ -131,30 +143,41 @@ Result<void> Loader::Impl::fill(const Sampler& order, LoadedBatch& batch) {
   return {};
 }
 
+/// The next batch's slot. REQUIRES: the mutex, unless no thread works; may_claim().
+Loader::Impl::Slot& Loader::Impl::claim(const Sampler& order) noexcept {
+  Slot& slot = slots[static_cast<std::size_t>(claimed % slots.size())];
+  ++claimed;
+  slot.batch.position = to_claim;
+  to_claim = order.after(to_claim);
+  slot.ready = false;
+  return slot;
+}
+
+void Loader::Impl::fill_claimed(const Sampler& order, const Sampler::Position& following, Slot& slot,
+                                std::optional<Error>& error) noexcept {
+  // The pages of the next step are asked for while this one is filled.
+  order.rows_at(following, options.sampler.rank, slot.batch.packs);
+  for (const std::uint64_t pack : slot.batch.packs) {
+    if (pack != Sampler::kNoPack) reader.advise(AccessHint::kWillNeed, pack, 1);
+  }
+  try {
+    if (auto done = fill(order, slot.batch); !done) error = std::move(done).error();
+  } catch (const std::bad_alloc&) {
+    error = detail::out_of_memory("for a batch");
+  }
+}
+
 void Loader::Impl::work(Sampler order) noexcept {
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return stop || may_claim(); });
     if (stop) return;
-    Slot& slot = slots[static_cast<std::size_t>(claimed % slots.size())];
-    ++claimed;
-    slot.batch.position = to_claim;
-    to_claim = order.after(to_claim);
+    Slot& slot = claim(order);
     const Sampler::Position following = to_claim;
-    slot.ready = false;
     lock.unlock();
 
-    // The pages of the next step are asked for while this one is filled.
-    order.rows_at(following, options.sampler.rank, slot.batch.packs);
-    for (const std::uint64_t pack : slot.batch.packs) {
-      if (pack != Sampler::kNoPack) reader.advise(AccessHint::kWillNeed, pack, 1);
-    }
     std::optional<Error> error;
-    try {
-      if (auto done = fill(order, slot.batch); !done) error = std::move(done).error();
-    } catch (const std::bad_alloc&) {
-      error = detail::out_of_memory("for a batch");
-    }
+    fill_claimed(order, following, slot, error);
 
     lock.lock();
     slot.error = std::move(error);
@@ -181,11 +204,11 @@ Result<Loader> Loader::create(const Reader& reader, const LoaderOptions& options
 Result<Loader> Loader::start(const Reader& reader, const LoaderOptions& options,
                              std::span<const RowOutputs> ring, const SamplerState* resume, bool own) try {
   constexpr std::size_t kMost = 1 << 16;
-  if (options.threads == 0 || options.ahead == 0 || options.kept == 0 || options.threads > kMost ||
-      options.ahead > kMost || options.kept > kMost) {
-    return bad_options(
-        fmt::format("a loader needs threads, ahead and kept of 1 to 65536; these are {}, {} and {}",
-                    options.threads, options.ahead, options.kept));
+  if (options.ahead == 0 || options.kept == 0 || options.threads > kMost || options.ahead > kMost ||
+      options.kept > kMost) {
+    return bad_options(fmt::format(
+        "a loader needs threads of 0 to 65536, ahead and kept of 1 to 65536; these are {}, {} and {}",
+        options.threads, options.ahead, options.kept));
   }
   const std::size_t slots = options.ahead + options.kept;
   if (!own && ring.size() != slots) {
@@ -226,6 +249,11 @@ Result<const LoadedBatch*> Loader::next(const RowOutputs& instead) { return take
 
 Result<const LoadedBatch*> Loader::take(const RowOutputs* instead) {
   Impl& impl = *impl_;
+  if (impl.options.threads == 0 && impl.claimed == impl.returned) {
+    Impl::Slot& filled = impl.claim(impl.handed_out);
+    impl.fill_claimed(impl.handed_out, impl.to_claim, filled, filled.error);
+    filled.ready = true;
+  }
   std::unique_lock lock(impl.mutex);
   Impl::Slot& slot = impl.slots[static_cast<std::size_t>(impl.returned % impl.slots.size())];
   impl.changed.wait(lock, [&] { return impl.claimed > impl.returned && slot.ready; });
@@ -246,5 +274,6 @@ std::uint64_t Loader::steps_left() const noexcept { return impl_->handed_out.ste
 std::uint64_t Loader::steps() const noexcept { return impl_->handed_out.steps(); }
 SamplerState Loader::state() const noexcept { return impl_->handed_out.state(); }
 std::uint32_t Loader::row_length() const noexcept { return impl_->row_length; }
+std::uint32_t Loader::max_sequences() const noexcept { return impl_->options.rows.max_sequences; }
 
 }  // namespace tokpack

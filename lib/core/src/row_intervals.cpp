@@ -72,13 +72,7 @@ void fill_pads(const Target& out, PadPolicy pads, Positions tokens, Positions la
 
 Result<void> check_prefixes(std::span<const std::int32_t> cu_seqlens,
                             std::span<const std::int32_t> prefixes) {
-  const std::size_t sequences = cu_seqlens.size() - 1;
-  if (prefixes.size() != sequences) {
-    return detail::make_error(Errc::kOptions,
-                              "there are {} prefixes and {} sequences; give one for each sequence",
-                              prefixes.size(), sequences);
-  }
-  for (std::size_t s = 0; s < sequences; ++s) {
+  for (std::size_t s = 0; s < prefixes.size(); ++s) {
     const Positions length = cu_seqlens[s + 1] - cu_seqlens[s];
     if (prefixes[s] < 0 || prefixes[s] > length) {
       return detail::make_error(Errc::kOptions,
@@ -89,8 +83,9 @@ Result<void> check_prefixes(std::span<const std::int32_t> cu_seqlens,
   return {};
 }
 
-Result<void> check_options(std::span<const std::int32_t> cu_seqlens, const IntervalOptions& options,
-                           bool has_hi) {
+}  // namespace
+
+Result<void> check_interval_options(const IntervalOptions& options, std::size_t sequences, bool has_hi) {
   const MaskFamily family = options.family;
   if (family > MaskFamily::kPrefixLm) {
     return detail::make_error(Errc::kOptions, "unknown mask family {}", static_cast<unsigned>(family));
@@ -111,15 +106,17 @@ Result<void> check_options(std::span<const std::int32_t> cu_seqlens, const Inter
         "hi is left out; bidirectional and prefix-LM rows see keys after their own, so give "
         "a buffer for hi");
   }
-  if (family == MaskFamily::kPrefixLm) return check_prefixes(cu_seqlens, options.prefixes);
-  if (!options.prefixes.empty()) {
+  if (family == MaskFamily::kPrefixLm && options.prefixes.size() != sequences) {
+    return detail::make_error(Errc::kOptions,
+                              "there are {} prefixes and {} sequences; give one for each sequence",
+                              options.prefixes.size(), sequences);
+  }
+  if (family != MaskFamily::kPrefixLm && !options.prefixes.empty()) {
     return detail::make_error(Errc::kOptions,
                               "prefixes are given, but the family is not prefix-LM; leave them out");
   }
   return {};
 }
-
-}  // namespace
 
 Result<void> build_row_intervals(std::span<const std::int32_t> cu_seqlens, const IntervalOptions& options,
                                  std::span<std::int32_t> lo, std::span<std::int32_t> hi) {
@@ -130,7 +127,9 @@ Result<void> build_row_intervals(std::span<const std::int32_t> cu_seqlens, const
                               "hi has {} elements and lo {}; give as many, or no hi where hi(r) = r",
                               hi.size(), lo.size());
   }
-  if (auto checked = check_options(cu_seqlens, options, !hi.empty()); !checked) return checked;
+  auto checked = check_interval_options(options, cu_seqlens.size() - 1, !hi.empty());
+  if (checked.ok()) checked = check_prefixes(cu_seqlens, options.prefixes);
+  if (!checked) return checked;
 
   const Target out{lo, hi, options.family, options.window};
   Positions last_start = 0;

@@ -336,6 +336,36 @@ TEST_CASE("row intervals of a batch, empty rows and prefixes from the column") {
   }
 }
 
+TEST_CASE("document ids and boundaries of a batch, empty rows among them") {
+  const Opened file(example());
+  const auto ids = [&file](PadPolicy pads, DocumentIds numbering) {
+    I32 out(16, 77);
+    REQUIRE(fill_rows(*file, Packs{0, Sampler::kNoPack},
+                      {.row_length = 8, .intervals = {.pads = pads}, .document_ids = numbering},
+                      {.document_ids = out.data()})
+                .ok());
+    return out;
+  };
+  CHECK(ids(PadPolicy::kSegment, DocumentIds::kFromZero) ==
+        I32{0, 0, 0, 1, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(ids(PadPolicy::kSelf, DocumentIds::kFromZero) == I32{0, 0, 0, 1, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7});
+  CHECK(ids(PadPolicy::kNone, DocumentIds::kFromOne) == I32{1, 1, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  CHECK(ids(PadPolicy::kLast, DocumentIds::kFromZero) == I32{0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0});
+
+  const auto boundaries = [&file](std::uint32_t max_sequences, I32& out) {
+    return fill_rows(*file, Packs{0, Sampler::kNoPack}, {.row_length = 8, .max_sequences = max_sequences},
+                     {.boundaries = out.data()});
+  };
+  I32 most(6, 77), five(12, 77);
+  REQUIRE(boundaries(0, most).ok());
+  CHECK(most == I32{0, 3, 5, 0, 0, 0});
+  REQUIRE(boundaries(5, five).ok());
+  CHECK(five == I32{0, 3, 5, 5, 5, 5, 0, 0, 0, 0, 0, 0});
+  const auto few = boundaries(1, most);
+  REQUIRE_FALSE(few.ok());
+  CHECK(few.error().detail.find("pack 0 has 2 sequences, more than max_sequences, 1") != std::string::npos);
+}
+
 TEST_CASE("columns beside rows") {
   FileSpec spec = example();
   spec.columns = {{.name = "kind", .type = 1, .scope = 4, .values = "abcde"},

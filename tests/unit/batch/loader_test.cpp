@@ -84,7 +84,7 @@ TEST_CASE("a loader of any number of threads hands out the sampler's batches, ov
     for (const Remainder remainder : {Remainder::kDrop, Remainder::kPad, Remainder::kWrap}) {
       const SamplerOptions sampler{.seed = 5, .remainder = remainder, .batch = 3, .ranks = 2, .rank = 1};
       const auto expected = by_hand(reader, sampler, 30);
-      for (const unsigned threads : {1u, 2u, 5u}) {
+      for (const unsigned threads : {0u, 1u, 2u, 5u}) {
         for (const std::size_t ahead : {1u, 2u, 7u}) {
           for (const std::size_t kept : {1u, 3u}) {
             Loader loader =
@@ -112,6 +112,20 @@ TEST_CASE("a loader's state counts what was handed out alone, and a run resumed 
           std::vector<I64>(expected.begin() + static_cast<std::ptrdiff_t>(stop),
                            expected.begin() + static_cast<std::ptrdiff_t>(stop) + 8));
   }
+}
+
+TEST_CASE("a loader without threads fills in next() and counts the same") {
+  const test::TempDir folder;
+  const Reader reader = open(write_packs(folder));
+  const SamplerOptions sampler{.seed = 8, .batch = 4};
+  const auto expected = by_hand(reader, sampler, 9);
+  Loader loader = make(reader, {.sampler = sampler, .threads = 0});
+  by_loader(loader, 4, 7);
+  const SamplerState state = loader.state();
+  CHECK(state.epoch == 1);
+  CHECK(state.cursor == 8);
+  Loader resumed = make(reader, {.sampler = {.batch = 4}, .threads = 0}, &state);
+  CHECK(by_loader(resumed, 4, 2) == std::vector<I64>(expected.begin() + 7, expected.end()));
 }
 
 TEST_CASE("the length of a loader is the number of batches that come") {
@@ -180,6 +194,8 @@ TEST_CASE("a loader gives what was asked for: labels, targets, positions, interv
                                 .targets = true,
                                 .position_ids = true,
                                 .intervals = true,
+                                .document_ids = true,
+                                .boundaries = true,
                                 .step_targets = true});
   (void)loader.next();
   const LoadedBatch& batch = **loader.next();  // rows 2 and 3: this rank's is pack 2 of three sequences
@@ -191,6 +207,9 @@ TEST_CASE("a loader gives what was asked for: labels, targets, positions, interv
   CHECK(row(batch.rows.position_ids.wide()) == I64{0, 1, 0, 1, 0, 1});
   CHECK(row(batch.rows.lo) == I64{0, 0, 2, 2, 4, 4});
   CHECK(row(batch.rows.hi) == I64{1, 1, 3, 3, 5, 5});
+  CHECK(row(batch.rows.document_ids) == I64{0, 0, 1, 1, 2, 2});
+  REQUIRE(loader.max_sequences() >= 3);
+  CHECK(I64(batch.rows.boundaries, batch.rows.boundaries + 4) == I64{0, 2, 4, 6});
   CHECK(batch.rows.lengths[0] == 6);
   CHECK(batch.counts.targets == 3);
   CHECK(batch.step_targets == 3 + 1);
@@ -213,7 +232,7 @@ TEST_CASE("an error comes at the batch that has it, and again at every later cal
     file.seekp(static_cast<std::streamoff>(entry));
     file.write("\0\0\0\0", 4);
   }
-  for (const unsigned threads : {1u, 4u}) {
+  for (const unsigned threads : {0u, 1u, 4u}) {
     Loader loader =
         make(open(path), {.sampler = {.shuffle = false, .batch = 2}, .threads = threads, .ahead = 5});
     for (int step = 0; step < 4; ++step) REQUIRE(loader.next().ok());
@@ -287,7 +306,7 @@ TEST_CASE("options that make no loader") {
     return made.ok() ? Errc{} : made.error().code;
   };
   CHECK(code({.sampler = {.batch = 24}}) == Errc::kOptions);
-  CHECK(code({.threads = 0}) == Errc::kOptions);
+  CHECK(code({.threads = 65537}) == Errc::kOptions);
   CHECK(code({.ahead = 0}) == Errc::kOptions);
   CHECK(code({.kept = 0}) == Errc::kOptions);
   // 2^64 + 64 bytes of ids.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "naive_masks.h"
+#include "poisoned.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -15,8 +16,6 @@ using detail::MaskRows;
 using detail::WriteRows;
 
 namespace {
-
-constexpr unsigned char kPoison = 0xa5;
 
 struct Path {
   std::string name;
@@ -30,22 +29,6 @@ std::vector<Path> paths() {
   }
   return out;
 }
-
-/// Bytes that begin `offset` bytes after a multiple of 64, poisoned, with a margin on either side.
-class Poisoned {
- public:
-  Poisoned(std::size_t offset, std::size_t bytes) : bytes_(bytes + 256, kPoison) {
-    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
-    first_ = (64 - address % 64) % 64 + 64 + offset;
-  }
-  unsigned char* cells() { return bytes_.data() + first_; }
-  std::size_t first() const { return first_; }
-  std::vector<unsigned char>& all() { return bytes_; }
-
- private:
-  std::vector<unsigned char> bytes_;
-  std::size_t first_ = 0;
-};
 
 struct Shape {
   std::size_t batch = 1, positions = 1, element = 1, row_gap = 0, batch_gap = 0,

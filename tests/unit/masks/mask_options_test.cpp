@@ -1,6 +1,5 @@
 // What write_mask checks, the options that may not change a byte, and offsets past 32 bits.
 #include <doctest/doctest.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <limits>
 
 #include "naive_masks.h"
+#include "sparse_memory.h"
 
 using namespace tokpack;
 using namespace tokpack::test;
@@ -30,27 +30,6 @@ Error refusal(std::int64_t batch, std::size_t positions, const MaskOptions& opti
   CHECK_FALSE(written.error().detail.empty());
   return written.error();
 }
-
-/// Address space without memory until it is touched. Null where the system refuses it.
-class Sparse {
- public:
-  explicit Sparse(std::size_t bytes) : bytes_(bytes) {
-    void* at =
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED) return;
-    data_ = static_cast<std::uint8_t*>(at);
-  }
-  Sparse(const Sparse&) = delete;
-  Sparse& operator=(const Sparse&) = delete;
-  ~Sparse() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  std::uint8_t* data() const { return data_; }
-
- private:
-  std::uint8_t* data_ = nullptr;
-  std::size_t bytes_;
-};
 
 std::uint64_t available_memory() {
   std::ifstream info("/proc/meminfo");
@@ -209,7 +188,7 @@ TEST_CASE("the streaming threshold is an eighth of some cache") {
 TEST_CASE("cells past 2^31 and 2^32 bytes stand at their offsets, by strides over sparse memory") {
   // 3 batches of 100 rows, 6 GiB apart; rows 40 MB apart: 100 of them span 4 GB.
   const std::size_t row = 40'000'003, batch = std::size_t{6} << 30, positions = 100;
-  const Sparse memory(3 * batch);
+  const SparseMemory memory(3 * batch);
   if (memory.data() == nullptr) {
     MESSAGE("no address space of 18 GiB here: not run");
     return;
@@ -241,7 +220,7 @@ TEST_CASE("masks of just above 2^31 and 2^32 cells are right at sampled cells") 
       MESSAGE("less than " << bytes << " bytes of memory here: not run");
       continue;
     }
-    const Sparse memory(bytes);
+    const SparseMemory memory(bytes);
     REQUIRE(memory.data() != nullptr);
     const auto count = static_cast<std::int32_t>(positions);
     const auto [lo, hi] = intervals_of({.cu_seqlens = {0, 1000, count - 500}, .positions = count});

@@ -9,12 +9,6 @@ using namespace tokpack::test;
 
 namespace {
 
-Case example(MaskFamily family, PadPolicy pads) {
-  Case c{.cu_seqlens = {0, 3, 5}, .positions = 8, .family = family, .pads = pads};
-  if (family == MaskFamily::kSlidingWindow) c.window = 2;
-  if (family == MaskFamily::kPrefixLm) c.prefixes = {2, 1};
-  return c;
-}
 std::string rows_of(MaskFamily family, PadPolicy pads, std::size_t first, std::size_t last) {
   return picture(example(family, pads)).substr(first * 9, (last - first + 1) * 9 - 1);
 }

@@ -10,13 +10,6 @@ namespace {
 constexpr PadPolicy kSegment = PadPolicy::kSegment, kSelf = PadPolicy::kSelf, kNone = PadPolicy::kNone,
                     kLast = PadPolicy::kLast;
 
-/// The running example of the conventions: 8 positions, sequences of 3 and 2 tokens, 3 pads.
-Case example(MaskFamily family, PadPolicy pads) {
-  Case c{.cu_seqlens = {0, 3, 5}, .positions = 8, .family = family, .pads = pads};
-  if (family == MaskFamily::kSlidingWindow) c.window = 2;
-  if (family == MaskFamily::kPrefixLm) c.prefixes = {2, 1};
-  return c;
-}
 Ints lo_of(MaskFamily family, PadPolicy pads) { return intervals_of(example(family, pads)).lo; }
 Ints hi_of(MaskFamily family, PadPolicy pads) { return intervals_of(example(family, pads)).hi; }
 

@@ -60,6 +60,8 @@ struct RowOptions {
   /// Of `lo` and `hi`. Prefixes of kPrefixLm are those of the column `prefix_len`: `prefixes` is not looked
   /// at.
   IntervalOptions intervals = {};
+  DocumentIds document_ids = DocumentIds::kFromZero;  ///< pads as `intervals.pads` says
+  std::uint32_t max_sequences = 0;  ///< N of `boundaries`; 0: the most that a pack of the file has
 };
 
 /// Buffers of B rows; row r starts `r * row_stride` elements behind the first. Null: not wanted.
@@ -71,7 +73,11 @@ struct RowOutputs {
   std::int32_t* lengths = nullptr;  ///< [B] tokens without pads
   std::int32_t* lo = nullptr;       ///< [B, S] row intervals (row_intervals.h), from the boundaries alone
   std::int32_t* hi = nullptr;       ///< [B, S]; for families other than causal and sliding window
-  std::size_t row_stride = 0;       ///< elements; 0: S
+  std::int32_t* document_ids = nullptr;  ///< [B, S] number of each position's sequence (row_labels.h)
+  /// [B, N + 1], contiguous: each pack's cu_seqlens, the last repeated to the row's end; all 0 for an empty
+  /// row. From this, 4 bytes a sequence, the CUDA kernels make row intervals.
+  std::int32_t* boundaries = nullptr;
+  std::size_t row_stride = 0;  ///< elements; 0: S
 };
 
 /// What a batch holds.
@@ -84,8 +90,8 @@ struct BatchCounts {
 };
 
 /// Fills one row for each of `packs`; Sampler::kNoPack gives a row of pads. Ignored labels are the file's
-/// ignore index. kOptions: a pack that is longer than the row, a row_stride below it, or intervals that
-/// cannot be (also: no column prefix_len).
+/// ignore index. kOptions: a pack that is longer than the row or has more sequences than max_sequences, a
+/// row_stride below the row, or intervals that cannot be (also: no column prefix_len).
 Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_t> packs,
                               const RowOptions& options, const RowOutputs& out);
 

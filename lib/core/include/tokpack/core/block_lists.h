@@ -49,6 +49,11 @@ struct BlockLists {
   std::span<std::int32_t> full_kv_num_blocks, full_kv_indices;
 };
 
+/// The blocks of B rows of S positions whose lists fill `out` exactly, or kOptions, kTooLarge. The buffers
+/// are counted, not looked into: they may be device memory. REQUIRES: 1 <= batch.
+Result<BlockCounts> check_block_lists(std::int64_t batch, std::int64_t positions, BlockSize size,
+                                      const BlockLists& out);
+
 Result<void> make_block_lists(const RowIntervals& intervals, BlockSize size, const BlockLists& out);
 
 }  // namespace tokpack

@@ -36,8 +36,10 @@ struct LoaderOptions {
   bool targets = false;       ///< wants targets
   bool position_ids = false;  ///< wants position ids
   bool intervals = false;     ///< wants row intervals, as rows.intervals says
+  bool document_ids = false;  ///< wants document ids, as rows.document_ids and rows.intervals.pads say
+  bool boundaries = false;    ///< wants boundaries, [B, N + 1]
   bool step_targets = false;  ///< wants the targets of the whole step, over all ranks
-  unsigned threads = 1;       ///< that fill, at least 1
+  unsigned threads = 1;       ///< that fill ahead; 0: next() fills, nothing is prepared ahead
   std::size_t ahead = 2;      ///< batches prepared ahead, at least 1
   std::size_t kept = 1;       ///< batches handed out that stay valid, at least 1
 };
@@ -54,7 +56,7 @@ struct LoadedBatch {
 
 class Loader {
  public:
-  /// Buffers of its own: int64 ids, labels, targets and positions, int32 intervals, 64-byte aligned.
+  /// Buffers of its own: int64 ids, labels, targets and positions, int32 of the rest, 64-byte aligned.
   static Result<Loader> create(const Reader& reader, const LoaderOptions& options,
                                const SamplerState* resume = nullptr);
   /// The caller's buffers, `ahead + kept` of them, all wanting the same arrays (`labels` and the like of the
@@ -78,7 +80,8 @@ class Loader {
   std::uint64_t steps() const noexcept;  ///< of a whole epoch
   /// After the batches handed out so far.
   SamplerState state() const noexcept;
-  std::uint32_t row_length() const noexcept;  ///< S
+  std::uint32_t row_length() const noexcept;     ///< S
+  std::uint32_t max_sequences() const noexcept;  ///< N of boundaries
 
  private:
   struct Impl;

@@ -15,6 +15,7 @@
 //   if (auto built = build_row_intervals(pack.cu_seqlens(), {}, row); !built) return built.error();
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -52,6 +53,11 @@ struct IntervalOptions {
 /// REQUIRES: `lo` and `hi` overlap neither each other nor the input.
 Result<void> build_row_intervals(std::span<const std::int32_t> cu_seqlens, const IntervalOptions& options,
                                  std::span<std::int32_t> lo, std::span<std::int32_t> hi = {});
+
+/// What can be said of the options without the boundaries: kOptions unless family, pads and window are known
+/// and fit each other, there are as many prefixes as `sequences` (of a family that has none: none), and hi is
+/// there for families that need it. The values of the prefixes are not looked at.
+Result<void> check_interval_options(const IntervalOptions& options, std::size_t sequences, bool has_hi);
 
 /// Intervals of B rows of S positions, as the makers of masks take them. A view: the arrays are the caller's.
 struct RowIntervals {

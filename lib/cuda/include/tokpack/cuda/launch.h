@@ -10,7 +10,8 @@ inline constexpr int kCurrentDevice = -1;
 struct Launch {
   CUstream_st* stream = nullptr;  ///< a cudaStream_t of `device`; null: the default stream
   /// Made current in the calling thread before the launch, and left so: the CUDA runtime of this library may
-  /// be another one than the caller's, with a current device of its own. kCurrentDevice: as it is.
+  /// be another one than the caller's, with a current device of its own. kCurrentDevice: as it is. Another
+  /// negative number is kOptions, a device that is not there kCuda.
   int device = kCurrentDevice;
 };
 

@@ -30,7 +30,8 @@
 namespace tokpack::cuda {
 
 /// Boundaries of B rows in one array [B, N + 1], contiguous: each row's cu_seqlens, 0 first and strictly
-/// ascending to its last, which is repeated to the row's end. N: most sequences of a row, at least 0.
+/// ascending to its last, which is repeated to the row's end. N: most sequences of a row, 0 to
+/// kMaxRowPositions.
 struct BatchBoundaries {
   std::span<const std::int32_t> cu_seqlens;
   std::int64_t batch = 1;
@@ -46,7 +47,8 @@ Result<void> build_row_intervals(const BatchBoundaries& boundaries, const Interv
 Result<void> write_mask(const RowIntervals& intervals, const MaskOptions& options, const MaskBuffer& out,
                         const Launch& launch);
 
-/// Entries of an index row past its count are not written.
+/// Entries of an index row past its count are not written. Intervals that block_lists.h does not allow, an
+/// error on the CPU, are cut to the row here.
 Result<void> make_block_lists(const RowIntervals& intervals, BlockSize size, const BlockLists& out,
                               const Launch& launch);
 

@@ -31,6 +31,14 @@ struct Case {
   }
 };
 
+/// The running example of the conventions: 8 positions, sequences of 3 and 2 tokens, 3 pads.
+inline Case example(MaskFamily family, PadPolicy pads) {
+  Case c{.cu_seqlens = {0, 3, 5}, .positions = 8, .family = family, .pads = pads};
+  if (family == MaskFamily::kSlidingWindow) c.window = 2;
+  if (family == MaskFamily::kPrefixLm) c.prefixes = {2, 1};
+  return c;
+}
+
 struct Place {
   std::int32_t sequence, local;  ///< sequence -1: belongs to none
 };

@@ -15,11 +15,21 @@ bool needs_hi(const IntervalOptions& options) noexcept {
 
 }  // namespace
 
-BatchLayout::BatchLayout(const LoaderOptions& options, std::uint32_t row_length)
-    : rows_(options.sampler.batch), positions_(row_length) {
+LoaderOptions resolved(LoaderOptions options, const Reader& reader) noexcept {
+  RowOptions& rows = options.rows;
+  if (rows.row_length == 0) rows.row_length = reader.header().capacity;
+  if (rows.max_sequences == 0) rows.max_sequences = reader.header().most_sequences_in_pack;
+  return options;
+}
+
+BatchLayout::BatchLayout(const LoaderOptions& options)
+    : rows_(options.sampler.batch),
+      positions_(options.rows.row_length),
+      entries_(std::int64_t{options.rows.max_sequences} + 1) {
   std::int64_t cells = 0, most = 0;
   if (__builtin_mul_overflow(rows_, positions_, &cells) ||
-      __builtin_mul_overflow(cells, std::int64_t{64}, &most)) {  // all arrays, with room to round up
+      __builtin_mul_overflow(cells, std::int64_t{64}, &most) ||
+      __builtin_mul_overflow(rows_, entries_ * 64, &most)) {  // all arrays, with room to round up
     throw Exception({Errc::kOutOfMemory, Error::kNoOffset, "a batch larger than memory can be"});
   }
   place(kInputIds, true, cells, 8);
@@ -28,7 +38,9 @@ BatchLayout::BatchLayout(const LoaderOptions& options, std::uint32_t row_length)
   place(kPositionIds, options.position_ids, cells, 8);
   place(kLo, options.intervals, cells, 4);
   place(kHi, options.intervals && needs_hi(options.rows.intervals), cells, 4);
+  place(kDocumentIds, options.document_ids, cells, 4);
   place(kLengths, true, rows_, 4);
+  place(kBoundaries, options.boundaries, rows_ * entries_, 4);
 }
 
 void BatchLayout::place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes) {
@@ -49,7 +61,9 @@ RowOutputs BatchLayout::outputs(const at::Tensor& block) const {
           .position_ids = pointer<std::int64_t>(block, kPositionIds),
           .lengths = pointer<std::int32_t>(block, kLengths),
           .lo = pointer<std::int32_t>(block, kLo),
-          .hi = pointer<std::int32_t>(block, kHi)};
+          .hi = pointer<std::int32_t>(block, kHi),
+          .document_ids = pointer<std::int32_t>(block, kDocumentIds),
+          .boundaries = pointer<std::int32_t>(block, kBoundaries)};
 }
 
 at::Tensor BatchLayout::tensor(const at::Tensor& block, Array array) const {
@@ -58,7 +72,8 @@ at::Tensor BatchLayout::tensor(const at::Tensor& block, Array array) const {
   at::Tensor out = at::empty({0}, block.options().dtype(wide ? at::kLong : at::kInt).pinned_memory(false));
   const std::int64_t offset = offsets_[array] / (wide ? 8 : 4);
   if (array == kLengths) return out.set_(block.storage(), offset, {rows_}, {1});
-  return out.set_(block.storage(), offset, {rows_, positions_}, {positions_, 1});
+  const std::int64_t columns = array == kBoundaries ? entries_ : positions_;
+  return out.set_(block.storage(), offset, {rows_, columns}, {columns, 1});
 }
 
 void BatchLayout::give(const at::Tensor& block, TensorBatch& batch) const {
@@ -69,6 +84,8 @@ void BatchLayout::give(const at::Tensor& block, TensorBatch& batch) const {
   batch.lo = tensor(block, kLo);
   batch.hi = tensor(block, kHi);
   batch.lengths = tensor(block, kLengths);
+  batch.document_ids = tensor(block, kDocumentIds);
+  batch.boundaries = tensor(block, kBoundaries);
 }
 
 bool is_held(const at::Tensor& block) noexcept {

@@ -16,11 +16,14 @@
 
 namespace tokpack::libtorch {
 
+/// `options` with the row length and the most sequences that they leave to the file.
+LoaderOptions resolved(LoaderOptions options, const Reader& reader) noexcept;
+
 /// Where the arrays of B rows of S positions stand.
 class BatchLayout {
  public:
-  /// Exception (kOutOfMemory): sizes that cannot be counted.
-  BatchLayout(const LoaderOptions& options, std::uint32_t row_length);
+  /// Of resolved options. Exception (kOutOfMemory): sizes that cannot be counted.
+  explicit BatchLayout(const LoaderOptions& options);
 
   std::int64_t bytes() const noexcept { return bytes_; }
   RowOutputs outputs(const at::Tensor& block) const;
@@ -28,7 +31,18 @@ class BatchLayout {
   void give(const at::Tensor& block, TensorBatch& batch) const;
 
  private:
-  enum Array : std::size_t { kInputIds, kLabels, kTargets, kPositionIds, kLo, kHi, kLengths, kArrays };
+  enum Array : std::size_t {
+    kInputIds,
+    kLabels,
+    kTargets,
+    kPositionIds,
+    kLo,
+    kHi,
+    kDocumentIds,
+    kLengths,
+    kBoundaries,
+    kArrays
+  };
   static constexpr std::int64_t kAbsent = -1;
 
   void place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes);
@@ -36,7 +50,7 @@ class BatchLayout {
   T* pointer(const at::Tensor& block, Array array) const;
   at::Tensor tensor(const at::Tensor& block, Array array) const;
 
-  std::int64_t rows_, positions_;
+  std::int64_t rows_, positions_, entries_;  // entries: of a row's boundaries
   std::array<std::int64_t, kArrays> offsets_{};
   std::int64_t bytes_ = 0;
 };

@@ -11,7 +11,9 @@
 // tensor that it allocates (for use on another, record_stream). No CUDA header is needed, only a torch that
 // has CUDA.
 //
-// Ownership: shares the reader's file. Threads: one calls. Errors: Exception, as core's Loader.
+// Ownership: shares the reader's file. Threads: one calls. Errors: Exception, as core's Loader;
+// c10::Error where a device has no memory for a batch, which counts as handed out: go on from an earlier
+// state.
 //
 //   tokpack::libtorch::TensorLoader loader(reader, {.core = {.sampler = {.seed = 7, .batch = 8}, .targets =
 //   true},

@@ -12,14 +12,14 @@
 // has CUDA.
 //
 // Ownership: shares the reader's file. Threads: one calls. Errors: Exception, as core's Loader;
-// c10::Error where a device has no memory for a batch, which counts as handed out: go on from an earlier
+// c10::Error where a device has no memory for a batch, which counts as handed out: resume from an earlier
 // state.
 //
-//   tokpack::libtorch::TensorLoader loader(reader, {.core = {.sampler = {.seed = 7, .batch = 8}, .targets =
-//   true},
-//                                                   .device = at::kCUDA});
+//   namespace tl = tokpack::libtorch;
+//   const tokpack::LoaderOptions core{.sampler = {.seed = 7, .batch = 8}, .targets = true};
+//   tl::TensorLoader loader(reader, {.core = core, .device = at::kCUDA});
 //   for (auto step = loader.steps_left(); step > 0; --step) {
-//     const tokpack::libtorch::TensorBatch batch = loader.next();
+//     const tl::TensorBatch batch = loader.next();
 //     train(batch.input_ids, batch.targets, batch.counts.targets);
 //   }
 //   save(to_text(loader.state()));

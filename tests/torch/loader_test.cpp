@@ -81,13 +81,29 @@ DOCTEST_TEST_CASE("shapes, types, counts, and undefined tensors for what was not
   DOCTEST_CHECK((batch.lo.scalar_type() == at::kInt));
   DOCTEST_CHECK(values(batch.lo) == I64{0, 0, 2, 2, 2, 2, 0, 0, 2, 2, 4, 4});
   DOCTEST_CHECK(values(batch.lengths) == I64{2, 4});
-  for (const at::Tensor* absent : {&batch.labels, &batch.targets, &batch.position_ids, &batch.hi}) {
+  for (const at::Tensor* absent : {&batch.labels, &batch.targets, &batch.position_ids, &batch.hi,
+                                   &batch.document_ids, &batch.boundaries}) {
     DOCTEST_CHECK_FALSE(absent->defined());
   }
   DOCTEST_CHECK(batch.packs == std::vector<std::uint64_t>{0, 1});
   DOCTEST_CHECK(batch.counts.tokens == 6);
   DOCTEST_CHECK(batch.counts.targets == 3);
   DOCTEST_CHECK(batch.position == Sampler::Position{0, 0});
+}
+
+DOCTEST_TEST_CASE("document ids and boundaries, as wide as the fullest pack or as asked for") {
+  const TempDir folder;
+  const Reader reader = open(write_packs(folder));
+  LoaderOptions options{
+      .sampler = {.shuffle = false, .batch = 2}, .document_ids = true, .boundaries = true, .threads = 0};
+  const tl::TensorBatch batch = tl::TensorLoader(reader, {.core = options}).next();
+  DOCTEST_CHECK(values(batch.document_ids) == I64{0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 2});
+  DOCTEST_CHECK((batch.boundaries.sizes() == at::IntArrayRef{2, 4}));
+  DOCTEST_CHECK((batch.boundaries.scalar_type() == at::kInt));
+  DOCTEST_CHECK(values(batch.boundaries) == I64{0, 2, 2, 2, 0, 2, 4, 4});
+  options.rows.max_sequences = 5;
+  DOCTEST_CHECK(values(tl::TensorLoader(reader, {.core = options}).next().boundaries) ==
+                I64{0, 2, 2, 2, 2, 2, 0, 2, 4, 4, 4, 4});
 }
 
 DOCTEST_TEST_CASE("a batch that is held is never overwritten, nor one of which a slice is held") {

@@ -19,8 +19,9 @@ namespace tokpack::libtorch {
 /// Where the arrays of B rows of S positions stand.
 class BatchLayout {
  public:
-  /// Exception (kOutOfMemory): sizes that cannot be counted.
-  BatchLayout(const LoaderOptions& options, std::uint32_t row_length);
+  /// S and N of the options, where they are 0, are the file's. Exception (kOutOfMemory): sizes that cannot be
+  /// counted.
+  BatchLayout(const Reader& reader, const LoaderOptions& options);
 
   std::int64_t bytes() const noexcept { return bytes_; }
   RowOutputs outputs(const at::Tensor& block) const;
@@ -28,15 +29,27 @@ class BatchLayout {
   void give(const at::Tensor& block, TensorBatch& batch) const;
 
  private:
-  enum Array : std::size_t { kInputIds, kLabels, kTargets, kPositionIds, kLo, kHi, kLengths, kArrays };
+  // int64 as far as position ids, int32 from lo on.
+  enum Array : std::size_t {
+    kInputIds,
+    kLabels,
+    kTargets,
+    kPositionIds,
+    kLo,
+    kHi,
+    kDocumentIds,
+    kBoundaries,
+    kLengths,
+    kArrays
+  };
   static constexpr std::int64_t kAbsent = -1;
 
-  void place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes);
+  void place(Array array, bool wanted, std::int64_t elements);
   template <typename T>
   T* pointer(const at::Tensor& block, Array array) const;
   at::Tensor tensor(const at::Tensor& block, Array array) const;
 
-  std::int64_t rows_, positions_;
+  std::int64_t rows_, positions_, boundaries_;
   std::array<std::int64_t, kArrays> offsets_{};
   std::int64_t bytes_ = 0;
 };

@@ -9,8 +9,7 @@ namespace tokpack::libtorch {
 TensorBatch PackDataset::get_batch(c10::ArrayRef<std::size_t> indices) {
   LoaderOptions options = options_;
   options.sampler.batch = static_cast<std::uint32_t>(indices.size());
-  if (options.rows.row_length == 0) options.rows.row_length = reader_.header().capacity;
-  const BatchLayout layout(options, options.rows.row_length);
+  const BatchLayout layout(reader_, options);
   const at::Tensor block = at::empty({layout.bytes()}, at::kByte);
   TensorBatch batch;
   batch.packs.assign(indices.begin(), indices.end());

@@ -48,6 +48,8 @@ struct TensorBatch {
   at::Tensor position_ids;               ///< [B, S] int64
   at::Tensor lo;                         ///< [B, S] int32 row intervals (masks.h)
   at::Tensor hi;                         ///< [B, S] int32; undefined for families where hi(r) = r
+  at::Tensor document_ids;               ///< [B, S] int32
+  at::Tensor boundaries;                 ///< [B, N + 1] int32: each row's cu_seqlens, the last repeated
   at::Tensor lengths;                    ///< [B] int32, tokens without pads
   std::vector<std::uint64_t> packs;      ///< [B]; Sampler::kNoPack for an empty row
   Sampler::Position position;            ///< before this step

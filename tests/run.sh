@@ -161,13 +161,13 @@ step_torch() {
 
 step_asan() {
   check build-asan configure_and_build build/tests-asan -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DTOKPACK_SANITIZE=address,undefined -- || return
+    -DTOKPACK_SANITIZE=address,undefined -DTOKPACK_BUILD_CUDA=OFF -- || return
   run_ctest asan build/tests-asan -E '^(compile_fail|install)\.'
 }
 
 step_tsan() {
   check build-tsan configure_and_build build/tests-tsan -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-    -DTOKPACK_SANITIZE=thread -DTOKPACK_BUILD_TOOLS=OFF -- \
+    -DTOKPACK_SANITIZE=thread -DTOKPACK_BUILD_TOOLS=OFF -DTOKPACK_BUILD_CUDA=OFF -- \
     batch_tests masks_tests reader_tests writer_tests input_tests || return
   run_ctest tsan build/tests-tsan -R '^unit\.(batch|masks|reader|writer|input)$'
 }
@@ -175,7 +175,7 @@ step_tsan() {
 step_fuzz() {
   check build-fuzz configure_and_build build/tests-fuzz -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DCMAKE_CXX_COMPILER=clang++-14 -DTOKPACK_BUILD_FUZZ=ON -DTOKPACK_SANITIZE=address,undefined \
-    -DTOKPACK_BUILD_TOOLS=OFF -- fuzz || return
+    -DTOKPACK_BUILD_TOOLS=OFF -DTOKPACK_BUILD_CUDA=OFF -- fuzz || return
   run_ctest fuzz-replay build/tests-fuzz -R '^fuzz\.'
   local target name seeds targets=(build/tests-fuzz/tests/fuzz/*_fuzz)
   for target in "${targets[@]}"; do

@@ -224,7 +224,7 @@ void train(Settings settings) {
       optimizer.zero_grad();
       loss.backward();
       optimizer.step();
-      if ((step + 1) % settings.every == 0 || step + 1 == settings.steps) {
+      if (step == 0 || (step + 1) % settings.every == 0 || step + 1 == settings.steps) {
         std::printf("step %" PRId64 " epoch %" PRIu64 " loss %.9g\n", step + 1, batch.position.epoch,
                     loss.item<double>());
         std::fflush(stdout);

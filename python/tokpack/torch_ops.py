@@ -46,8 +46,15 @@ def _load():
 _load()
 
 
+# What the operators say of shapes without running: for torch.compile, and for tensors on the meta device.
+def _on_one_device(*tensors):
+    devices = {str(tensor.device) for tensor in tensors if tensor is not None}
+    torch._check(len(devices) == 1, lambda: f"tokpack: tensors on {' and '.join(sorted(devices))}; move them to one")
+
+
 @torch.library.register_fake("tokpack::row_intervals")
 def _(cu_seqlens, positions, *, family="causal", pads="segment", window=0, prefixes=None):
+    _on_one_device(cu_seqlens, prefixes)
     torch._check(cu_seqlens.dim() in (1, 2), lambda: "tokpack: cu_seqlens, expected [N + 1] or [B, N + 1]")
     shape = (cu_seqlens.shape[0] if cu_seqlens.dim() == 2 else 1, positions)
     return cu_seqlens.new_empty(shape), cu_seqlens.new_empty(shape)
@@ -55,6 +62,7 @@ def _(cu_seqlens, positions, *, family="causal", pads="segment", window=0, prefi
 
 @torch.library.register_fake("tokpack::attention_mask")
 def _(lo, hi=None, *, dtype=None, inverted=False, lowest=False, force=False):
+    _on_one_device(lo, hi)
     torch._check(lo.dim() == 2, lambda: "tokpack: lo, expected [B,S]")
     rows, positions = lo.shape
     return lo.new_empty((rows, 1, positions, positions), dtype=dtype or torch.bool)
@@ -62,11 +70,12 @@ def _(lo, hi=None, *, dtype=None, inverted=False, lowest=False, force=False):
 
 @torch.library.register_fake("tokpack::attention_mask_out")
 def _(lo, hi, out, *, inverted=False, lowest=False, force=False):
-    return None
+    _on_one_device(lo, hi, out)
 
 
 @torch.library.register_fake("tokpack::block_mask")
 def _(lo, hi=None, *, query_block=128, key_block=128):
+    _on_one_device(lo, hi)
     torch._check(lo.dim() == 2, lambda: "tokpack: lo, expected [B,S]")
     rows, positions = lo.shape
     queries, keys = -(-positions // query_block), -(-positions // key_block)
@@ -76,7 +85,7 @@ def _(lo, hi=None, *, query_block=128, key_block=128):
 
 @torch.library.register_fake("tokpack::block_mask_out")
 def _(lo, hi, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *, query_block=128, key_block=128):
-    return None
+    _on_one_device(lo, hi, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices)
 
 
 def _written(*tensors):

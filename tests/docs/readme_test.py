@@ -28,7 +28,7 @@ def block(root, name):
 
 def faults(root):
     for page in sorted(root.glob("*.md")) + sorted(root.glob("*/**/*.md")):
-        if "build" in page.relative_to(root).parts[0]:
+        if page.relative_to(root).parts[0].startswith(("build", ".venv")):
             continue
         text = page.read_text(encoding="utf-8")
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text):

@@ -153,6 +153,10 @@ def test_what_out_writes_counts_as_changed(lo, device):
 def test_tensors_of_other_devices(lo, device):
     meta = lo.to("meta")
     assert torch_ops.attention_mask(meta).device.type == "meta"
+    refused("move them to one", torch_ops.attention_mask, lo, meta)
+    refused("move them to one", torch_ops.attention_mask, meta, out=torch.empty(1, 1, 8, 8, device=device))
+    refused("move them to one", torch_ops.attention_mask, lo, out=torch.empty(1, 1, 8, 8, device="meta"))
+    refused("move them to one", torch_ops.block_lists, meta, out=torch_ops.block_lists(lo))
     if device == "cpu":
         return
     cpu = lo.cpu()

@@ -83,8 +83,6 @@ void BatchLayout::give(const at::Tensor& block, TensorBatch& batch) const {
   batch.document_ids = tensor(block, kDocumentIds);
   batch.boundaries = tensor(block, kBoundaries);
   batch.lengths = tensor(block, kLengths);
-  batch.document_ids = tensor(block, kDocumentIds);
-  batch.boundaries = tensor(block, kBoundaries);
 }
 
 bool is_held(const at::Tensor& block) noexcept {

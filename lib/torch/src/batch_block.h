@@ -16,9 +16,6 @@
 
 namespace tokpack::libtorch {
 
-/// `options` with the row length and the most sequences that they leave to the file.
-LoaderOptions resolved(LoaderOptions options, const Reader& reader) noexcept;
-
 /// Where the arrays of B rows of S positions stand.
 class BatchLayout {
  public:

@@ -7,7 +7,7 @@
 namespace tokpack::libtorch {
 
 TensorBatch PackDataset::get_batch(c10::ArrayRef<std::size_t> indices) {
-  LoaderOptions options = resolved(options_, reader_);
+  LoaderOptions options = options_;
   options.sampler.batch = static_cast<std::uint32_t>(indices.size());
   const BatchLayout layout(reader_, options);
   const at::Tensor block = at::empty({layout.bytes()}, at::kByte);

@@ -110,7 +110,7 @@ struct TensorLoader::Impl {
 
 TensorLoader::TensorLoader(const Reader& reader, const TensorLoaderOptions& options,
                            const SamplerState* resume) {
-  LoaderOptions core = resolved(options.core, reader);
+  LoaderOptions core = options.core;
   core.kept = 1;  // what is kept for longer, is_held() says
   // Refused before any memory is taken; with its own buffers, core would check the same.
   if (core.ahead == 0 || core.ahead > (1U << 16) || core.sampler.batch == 0) {

@@ -49,6 +49,8 @@ targets=(tokpack)
 if $train; then
   options+=(-DTOKPACK_BUILD_TORCH=ON)
   targets+=(train)
+else
+  options+=(-DTOKPACK_BUILD_CUDA=OFF -DTOKPACK_BUILD_TORCH=OFF)
 fi
 log=$build/build.log
 echo "This takes one to two minutes on two cores; all output goes to $log"

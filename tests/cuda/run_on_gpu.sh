@@ -46,7 +46,8 @@ build_program() {
     echo "run_on_gpu.sh: there is no nvcc in PATH or /usr/local/cuda; set NVCC" >&2
     return 1
   fi
-  toolkit=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+  # As nvcc itself says: what stands in PATH may be a wrapper.
+  toolkit=$("$nvcc" -dryrun -c lib/cuda/src/kernels.cu 2>&1 | sed -n 's/^#\$ TOP=//p')
   if [[ -n ${TORCH:-} ]]; then
     fmt=(-isystem "$TORCH/include")
   elif ! echo '#include <fmt/format.h>' | "${CXX:-g++}" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; then

@@ -91,16 +91,19 @@ DOCTEST_TEST_CASE("shapes, types, counts, and undefined tensors for what was not
   DOCTEST_CHECK(batch.position == Sampler::Position{0, 0});
 }
 
-DOCTEST_TEST_CASE("document ids and boundaries, where they are wanted") {
+DOCTEST_TEST_CASE("document ids and boundaries, as wide as the fullest pack or as asked for") {
   const TempDir folder;
   const Reader reader = open(write_packs(folder));
-  const LoaderOptions options{
-      .sampler = {.shuffle = false, .batch = 2}, .document_ids = true, .boundaries = true};
-  tl::TensorLoader loader(reader, {.core = options});
-  const tl::TensorBatch batch = loader.next();
+  LoaderOptions options{
+      .sampler = {.shuffle = false, .batch = 2}, .document_ids = true, .boundaries = true, .threads = 0};
+  const tl::TensorBatch batch = tl::TensorLoader(reader, {.core = options}).next();
   DOCTEST_CHECK(values(batch.document_ids) == I64{0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 2});
   DOCTEST_CHECK((batch.boundaries.sizes() == at::IntArrayRef{2, 4}));
+  DOCTEST_CHECK((batch.boundaries.scalar_type() == at::kInt));
   DOCTEST_CHECK(values(batch.boundaries) == I64{0, 2, 2, 2, 0, 2, 4, 4});
+  options.rows.max_sequences = 5;
+  DOCTEST_CHECK(values(tl::TensorLoader(reader, {.core = options}).next().boundaries) ==
+                I64{0, 2, 2, 2, 2, 2, 0, 2, 4, 4, 4, 4});
 }
 
 DOCTEST_TEST_CASE("a batch that is held is never overwritten, nor one of which a slice is held") {

@@ -107,9 +107,9 @@ __device__ inline void write_row(const MaskJob& job, std::int64_t b, std::int64_
              end_byte = static_cast<std::uint32_t>(end % kVectorBytes);
   store_run<kStreams>(to, 0, begin_vector, job.masked);
   store_run<kStreams>(to, begin_vector + (begin_byte != 0), end_vector, job.attended);
-  const bool ends_where_it_begins = begin_byte != 0 && begin_vector == end_vector;
-  store_run<kStreams>(to, end_vector + (end_byte != 0 || ends_where_it_begins), vectors, job.masked);
+  store_run<kStreams>(to, end_vector + (end_byte != 0), vectors, job.masked);
 
+  const bool ends_where_it_begins = begin_byte != 0 && begin_vector == end_vector;
   // Lane 0 the vector in which the attended run begins, lane 1 the one in which it ends, at once.
   const bool begins = threadIdx.x == 0 && begin_byte != 0;
   const bool ends = threadIdx.x == 1 && end_byte != 0 && !ends_where_it_begins;
@@ -126,6 +126,7 @@ __device__ inline void write_row(const MaskJob& job, std::int64_t b, std::int64_
   }
 }
 
+/// REQUIRES: at least 2 lanes.
 template <bool kStreams>
 __global__ void __launch_bounds__(kThreads) write_mask_rows(const MaskJob job) {
   for (std::int64_t b = blockIdx.y; b < job.batch; b += gridDim.y) {

@@ -15,36 +15,33 @@ bool needs_hi(const IntervalOptions& options) noexcept {
 
 }  // namespace
 
-LoaderOptions resolved(LoaderOptions options, const Reader& reader) noexcept {
-  RowOptions& rows = options.rows;
-  if (rows.row_length == 0) rows.row_length = reader.header().capacity;
-  if (rows.max_sequences == 0) rows.max_sequences = reader.header().most_sequences_in_pack;
-  return options;
-}
-
-BatchLayout::BatchLayout(const LoaderOptions& options)
+BatchLayout::BatchLayout(const Reader& reader, const LoaderOptions& options)
     : rows_(options.sampler.batch),
-      positions_(options.rows.row_length),
-      entries_(std::int64_t{options.rows.max_sequences} + 1) {
-  std::int64_t cells = 0, most = 0;
+      positions_(options.rows.row_length != 0 ? options.rows.row_length : reader.header().capacity),
+      boundaries_(std::int64_t{options.rows.max_sequences != 0 ? options.rows.max_sequences
+                                                               : reader.header().most_sequences_in_pack} +
+                  1) {
+  std::int64_t cells = 0, entries = 0, most = 0;
   if (__builtin_mul_overflow(rows_, positions_, &cells) ||
-      __builtin_mul_overflow(cells, std::int64_t{64}, &most) ||
-      __builtin_mul_overflow(rows_, entries_ * 64, &most)) {  // all arrays, with room to round up
+      __builtin_mul_overflow(rows_, options.boundaries ? boundaries_ : 0, &entries) ||
+      __builtin_add_overflow(cells, entries, &most) ||
+      __builtin_mul_overflow(most, std::int64_t{64}, &most)) {  // all arrays, with room to round up
     throw Exception({Errc::kOutOfMemory, Error::kNoOffset, "a batch larger than memory can be"});
   }
-  place(kInputIds, true, cells, 8);
-  place(kLabels, options.labels, cells, 8);
-  place(kTargets, options.targets, cells, 8);
-  place(kPositionIds, options.position_ids, cells, 8);
-  place(kLo, options.intervals, cells, 4);
-  place(kHi, options.intervals && needs_hi(options.rows.intervals), cells, 4);
-  place(kDocumentIds, options.document_ids, cells, 4);
-  place(kLengths, true, rows_, 4);
-  place(kBoundaries, options.boundaries, rows_ * entries_, 4);
+  place(kInputIds, true, cells);
+  place(kLabels, options.labels, cells);
+  place(kTargets, options.targets, cells);
+  place(kPositionIds, options.position_ids, cells);
+  place(kLo, options.intervals, cells);
+  place(kHi, options.intervals && needs_hi(options.rows.intervals), cells);
+  place(kDocumentIds, options.document_ids, cells);
+  place(kBoundaries, options.boundaries, entries);
+  place(kLengths, true, rows_);
 }
 
-void BatchLayout::place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes) {
+void BatchLayout::place(Array array, bool wanted, std::int64_t elements) {
   offsets_[array] = wanted ? bytes_ : kAbsent;
+  const std::int64_t element_bytes = array < kLo ? 8 : 4;
   if (wanted) bytes_ += (elements * element_bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
@@ -72,7 +69,7 @@ at::Tensor BatchLayout::tensor(const at::Tensor& block, Array array) const {
   at::Tensor out = at::empty({0}, block.options().dtype(wide ? at::kLong : at::kInt).pinned_memory(false));
   const std::int64_t offset = offsets_[array] / (wide ? 8 : 4);
   if (array == kLengths) return out.set_(block.storage(), offset, {rows_}, {1});
-  const std::int64_t columns = array == kBoundaries ? entries_ : positions_;
+  const std::int64_t columns = array == kBoundaries ? boundaries_ : positions_;
   return out.set_(block.storage(), offset, {rows_, columns}, {columns, 1});
 }
 
@@ -83,9 +80,9 @@ void BatchLayout::give(const at::Tensor& block, TensorBatch& batch) const {
   batch.position_ids = tensor(block, kPositionIds);
   batch.lo = tensor(block, kLo);
   batch.hi = tensor(block, kHi);
-  batch.lengths = tensor(block, kLengths);
   batch.document_ids = tensor(block, kDocumentIds);
   batch.boundaries = tensor(block, kBoundaries);
+  batch.lengths = tensor(block, kLengths);
 }
 
 bool is_held(const at::Tensor& block) noexcept {

@@ -16,14 +16,12 @@
 
 namespace tokpack::libtorch {
 
-/// `options` with the row length and the most sequences that they leave to the file.
-LoaderOptions resolved(LoaderOptions options, const Reader& reader) noexcept;
-
 /// Where the arrays of B rows of S positions stand.
 class BatchLayout {
  public:
-  /// Of resolved options. Exception (kOutOfMemory): sizes that cannot be counted.
-  explicit BatchLayout(const LoaderOptions& options);
+  /// S and N of the options, where they are 0, are the file's. Exception (kOutOfMemory): sizes that cannot be
+  /// counted.
+  BatchLayout(const Reader& reader, const LoaderOptions& options);
 
   std::int64_t bytes() const noexcept { return bytes_; }
   RowOutputs outputs(const at::Tensor& block) const;
@@ -31,6 +29,7 @@ class BatchLayout {
   void give(const at::Tensor& block, TensorBatch& batch) const;
 
  private:
+  // int64 as far as position ids, int32 from lo on.
   enum Array : std::size_t {
     kInputIds,
     kLabels,
@@ -39,18 +38,18 @@ class BatchLayout {
     kLo,
     kHi,
     kDocumentIds,
-    kLengths,
     kBoundaries,
+    kLengths,
     kArrays
   };
   static constexpr std::int64_t kAbsent = -1;
 
-  void place(Array array, bool wanted, std::int64_t elements, std::int64_t element_bytes);
+  void place(Array array, bool wanted, std::int64_t elements);
   template <typename T>
   T* pointer(const at::Tensor& block, Array array) const;
   at::Tensor tensor(const at::Tensor& block, Array array) const;
 
-  std::int64_t rows_, positions_, entries_;  // entries: of a row's boundaries
+  std::int64_t rows_, positions_, boundaries_;
   std::array<std::int64_t, kArrays> offsets_{};
   std::int64_t bytes_ = 0;
 };

@@ -7,9 +7,9 @@
 namespace tokpack::libtorch {
 
 TensorBatch PackDataset::get_batch(c10::ArrayRef<std::size_t> indices) {
-  LoaderOptions options = resolved(options_, reader_);
+  LoaderOptions options = options_;
   options.sampler.batch = static_cast<std::uint32_t>(indices.size());
-  const BatchLayout layout(options);
+  const BatchLayout layout(reader_, options);
   const at::Tensor block = at::empty({layout.bytes()}, at::kByte);
   TensorBatch batch;
   batch.packs.assign(indices.begin(), indices.end());

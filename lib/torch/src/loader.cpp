@@ -55,8 +55,8 @@ struct TensorLoader::Impl {
   Block* handed_out = nullptr;   // the last batch's: what the next call takes back
   std::optional<Loader> loader;  // stops before the blocks go
 
-  Impl(c10::Device on, const LoaderOptions& options)
-      : device(on), layout(options), ring_size(options.ahead + options.kept) {}
+  Impl(c10::Device on, const Reader& reader, const LoaderOptions& options)
+      : device(on), layout(reader, options), ring_size(options.ahead + options.kept) {}
 
   Block& new_block() {
     auto block = std::make_unique<Block>();
@@ -110,7 +110,7 @@ struct TensorLoader::Impl {
 
 TensorLoader::TensorLoader(const Reader& reader, const TensorLoaderOptions& options,
                            const SamplerState* resume) {
-  LoaderOptions core = resolved(options.core, reader);
+  LoaderOptions core = options.core;
   core.kept = 1;  // what is kept for longer, is_held() says
   // Refused before any memory is taken; with its own buffers, core would check the same.
   if (core.ahead == 0 || core.ahead > (1U << 16) || core.sampler.batch == 0) {
@@ -118,7 +118,7 @@ TensorLoader::TensorLoader(const Reader& reader, const TensorLoaderOptions& opti
                      "a loader needs ahead of 1 to 65536 and a batch of at least 1; these are " +
                          std::to_string(core.ahead) + " and " + std::to_string(core.sampler.batch)});
   }
-  impl_ = std::make_unique<Impl>(usable(options.device), core);
+  impl_ = std::make_unique<Impl>(usable(options.device), reader, core);
   std::vector<RowOutputs> outputs;
   for (std::size_t slot = 0; slot < impl_->ring_size; ++slot) {
     Impl::Block& block = impl_->new_block();

@@ -44,16 +44,15 @@ struct TensorLoaderOptions {
 
 /// One step of one rank. What was not wanted is an undefined tensor.
 struct TensorBatch {
-  at::Tensor input_ids;     ///< [B, S] int64
-  at::Tensor labels;        ///< [B, S] int64, aligned with input_ids
-  at::Tensor targets;       ///< [B, S] int64, what each position must predict
-  at::Tensor position_ids;  ///< [B, S] int64
-  at::Tensor lo;            ///< [B, S] int32 row intervals (masks.h)
-  at::Tensor hi;            ///< [B, S] int32; undefined for families where hi(r) = r
-  at::Tensor lengths;       ///< [B] int32, tokens without pads
-  at::Tensor document_ids;  ///< [B, S] int32, the number of each position's sequence
-  at::Tensor
-      boundaries;  ///< [B, N + 1] int32: cu_seqlens of each row, as torch.ops.tokpack.row_intervals takes
+  at::Tensor input_ids;                  ///< [B, S] int64
+  at::Tensor labels;                     ///< [B, S] int64, aligned with input_ids
+  at::Tensor targets;                    ///< [B, S] int64, what each position must predict
+  at::Tensor position_ids;               ///< [B, S] int64
+  at::Tensor lo;                         ///< [B, S] int32 row intervals (masks.h)
+  at::Tensor hi;                         ///< [B, S] int32; undefined for families where hi(r) = r
+  at::Tensor document_ids;               ///< [B, S] int32
+  at::Tensor boundaries;                 ///< [B, N + 1] int32: each row's cu_seqlens, the last repeated
+  at::Tensor lengths;                    ///< [B] int32, tokens without pads
   std::vector<std::uint64_t> packs;      ///< [B]; Sampler::kNoPack for an empty row
   Sampler::Position position;            ///< before this step
   BatchCounts counts;                    ///< of this rank: the divisors of a loss

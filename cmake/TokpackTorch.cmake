@@ -21,9 +21,11 @@ set(TOKPACK_TORCH_INCLUDE "${TOKPACK_TORCH_DIR}/include" "${TOKPACK_TORCH_DIR}/i
 add_library(tokpack_torch_stable INTERFACE)
 target_include_directories(tokpack_torch_stable SYSTEM INTERFACE "${TOKPACK_TORCH_DIR}/include")
 target_compile_definitions(tokpack_torch_stable INTERFACE TORCH_TARGET_VERSION=0x020a000000000000)
-# No path of the machine that builds stays in the library: registrations and checks hold file names.
+# No path of the machine that builds stays in the library: registrations and checks hold file names. The relative
+# one is what ccache makes of it where it has a base folder.
+file(RELATIVE_PATH relative_include "${CMAKE_BINARY_DIR}" "${TOKPACK_TORCH_DIR}/include")
 target_compile_options(tokpack_torch_stable INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=./"
-  "-ffile-prefix-map=${TOKPACK_TORCH_DIR}/include/=torch-include/")
+  "-ffile-prefix-map=${TOKPACK_TORCH_DIR}/include/=torch-include/" "-ffile-prefix-map=${relative_include}/=torch-include/")
 
 # torch loads its libraries so that others find their symbols only when they name them. An empty library of the
 # right name is enough to be named after, so building operators needs torch's headers and none of its libraries.

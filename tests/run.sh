@@ -60,14 +60,18 @@ fail() { # name, log
   [[ -z ${2:-} ]] || tail -n 60 "$2"
 }
 
-# Runs one command that counts as one test; its output is shown only when it fails.
+# Runs one command that counts as one test; its output is shown only when it fails. It may skip itself with 77.
 check() { # name command...
-  local name=$1 log started=$SECONDS
+  local name=$1 log started=$SECONDS result=0
   shift
   log=$logs/${name//[^a-z0-9.-]/_}.log
-  if "$@" >"$log" 2>&1; then
+  "$@" >"$log" 2>&1 || result=$?
+  if [[ $result -eq 0 ]]; then
     pass
     echo "ok: $name ($((SECONDS - started)) s)"
+  elif [[ $result -eq 77 ]]; then
+    skipped=$((skipped + 1))
+    echo "skipped: $name: $(tail -n 1 "$log")"
   else
     fail "$name" "$log"
     return 1

@@ -5,20 +5,23 @@
 //         [--device cpu|cuda|cuda:I] [--every K] [--save CHECKPOINT] [--resume CHECKPOINT]
 //
 // --steps counts from the beginning, over stops as well. --save writes model, optimizer and the sampler's
-// state at the end, complete or not at all; --resume takes them up, and the model's shape and the order with
-// them. Without --device it uses CUDA where torch finds it. Equal numbers of threads give equal losses, bit
-// for bit, on the CPU; on a GPU some of torch's own kernels add in varying order.
+// state at the end, complete or not at all (checkpoint.h); --resume takes them up, and the model's shape, the
+// learning rate and the order with them. Without --device it uses CUDA where torch finds it. Equal numbers of
+// threads give equal losses, bit for bit, on the CPU; on a GPU some of torch's own kernels add in varying
+// order.
 #include <torch/torch.h>
 
 #include <charconv>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "checkpoint.h"
 #include "tokpack/core/reader.h"
 #include "tokpack/torch/loader.h"
 #include "tokpack/torch/masks.h"
@@ -99,18 +102,31 @@ TORCH_MODULE(Gpt);
 
 template <typename T>
 T number(std::string_view name, std::string_view text, T least) {
+  constexpr T kMost = std::is_floating_point_v<T> ? T{1000} : T{std::numeric_limits<std::int32_t>::max()};
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= least)) {
-    throw std::invalid_argument(std::string(name) + " takes a number, and not '" + std::string(text) + "'");
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= kMost)) {
+    throw std::invalid_argument(std::string(name) + " takes a number of " + std::to_string(least) + " to " +
+                                std::to_string(kMost) + ", and not '" + std::string(text) + "'");
   }
   return value;
 }
+
+torch::Device device_of(std::string_view text) {
+  try {
+    return torch::Device(std::string(text));
+  } catch (const c10::Error&) {
+    throw std::invalid_argument("--device takes cpu, cuda or cuda:I, and not '" + std::string(text) + "'");
+  }
+}
+
+struct Help {};
 
 Settings parse(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
+    if (name == "-h" || name == "--help") throw Help();
     if (!name.starts_with("--")) {
       if (!settings.file.empty()) throw std::invalid_argument("two files are given; expected one");
       settings.file = name;
@@ -118,6 +134,7 @@ Settings parse(int argc, char** argv) {
     }
     if (++i == argc) throw std::invalid_argument(std::string(name) + " needs a value");
     const std::string_view value = argv[i];
+    if (value.empty()) throw std::invalid_argument(std::string(name) + " needs a value");
     if (name == "--steps")
       settings.steps = number<std::int64_t>(name, value, 1);
     else if (name == "--batch")
@@ -135,7 +152,7 @@ Settings parse(int argc, char** argv) {
     else if (name == "--rate")
       settings.rate = number<double>(name, value, 0);
     else if (name == "--device")
-      settings.device = torch::Device(std::string(value));
+      settings.device = device_of(value);
     else if (name == "--save")
       settings.save = value;
     else if (name == "--resume")
@@ -153,7 +170,7 @@ std::int64_t integer(torch::serialize::InputArchive& archive, const std::string&
   return value.toInt();
 }
 
-void save(const std::string& path, const Settings& settings, std::int64_t step, const Gpt& model,
+void save(CheckpointFile& file, const Settings& settings, std::int64_t step, const Gpt& model,
           const torch::optim::AdamW& optimizer, const tl::TensorLoader& loader) {
   torch::serialize::OutputArchive archive, model_part, optimizer_part;
   model->save(model_part);
@@ -165,8 +182,7 @@ void save(const std::string& path, const Settings& settings, std::int64_t step, 
   archive.write("width", c10::IValue(settings.width));
   archive.write("layers", c10::IValue(settings.layers));
   archive.write("heads", c10::IValue(settings.heads));
-  archive.save_to(path + ".new");
-  std::filesystem::rename(path + ".new", path);
+  file.write(archive);
 }
 
 void train(Settings settings) {
@@ -178,9 +194,7 @@ void train(Settings settings) {
   std::optional<tokpack::SamplerState> state;
   torch::serialize::InputArchive archive;
   if (!settings.resume.empty()) {
-    if (!std::filesystem::exists(settings.resume))
-      throw std::runtime_error("no checkpoint " + settings.resume);
-    archive.load_from(settings.resume);
+    read_checkpoint(settings.resume, archive);
     c10::IValue text;
     archive.read("sampler", text);
     state = tl::value_or_throw(tokpack::parse_sampler_state(text.toStringRef()));
@@ -189,6 +203,8 @@ void train(Settings settings) {
     settings.layers = integer(archive, "layers");
     settings.heads = integer(archive, "heads");
   }
+  std::optional<CheckpointFile> checkpoint;
+  if (!settings.save.empty()) checkpoint.emplace(settings.save, settings.file);
   if (settings.width % settings.heads != 0) throw std::invalid_argument("--width is no multiple of --heads");
   tl::TensorLoader loader(reader,
                           {.core = {.sampler = {.seed = static_cast<std::uint64_t>(settings.seed),
@@ -216,6 +232,11 @@ void train(Settings settings) {
   std::fprintf(stderr, "%" PRIu64 " packs of up to %u tokens, steps of %" PRId64 " packs, on %s\n",
                reader.packs(), loader.row_length(), settings.batch, device.str().c_str());
 
+  if (step >= settings.steps) {
+    std::fprintf(stderr,
+                 "the checkpoint has %" PRId64 " steps; --steps %" PRId64 " leaves nothing to train\n", step,
+                 settings.steps);
+  }
   for (; step < settings.steps; ++step) {
     const tl::TensorBatch batch = loader.next();
     const bool trains = batch.counts.targets != 0;
@@ -231,21 +252,26 @@ void train(Settings settings) {
       }
     }
   }
-  if (!settings.save.empty()) {
-    save(settings.save, settings, step, model, optimizer, loader);
+  if (checkpoint) {
+    save(*checkpoint, settings, step, model, optimizer, loader);
     std::fprintf(stderr, "saved %s\n", settings.save.c_str());
   }
 }
+
+constexpr const char* kUsage =
+    "usage: train FILE.tpk [--steps N] [--batch B] [--width D] [--layers L] [--heads H] [--rate R] [--seed "
+    "X]\n"
+    "             [--device cpu|cuda|cuda:I] [--every K] [--save CHECKPOINT] [--resume CHECKPOINT]\n";
 
 int main(int argc, char** argv) {
   try {
     train(parse(argc, argv));
     return 0;
+  } catch (const Help&) {
+    std::fputs(kUsage, stdout);
+    return 0;
   } catch (const std::invalid_argument& wrong) {
-    std::fprintf(stderr,
-                 "train: %s\nusage: train FILE.tpk [--steps N] [--batch B] [--save FILE] [--resume FILE]; "
-                 "examples/train.cpp lists all options\n",
-                 wrong.what());
+    std::fprintf(stderr, "train: %s\n%s", wrong.what(), kUsage);
     return 2;
   } catch (const c10::Error& error) {
     std::fprintf(stderr, "train: %s\n", error.what_without_backtrace());

@@ -40,6 +40,14 @@ while [[ $# -gt 0 ]]; do
   shift
 done
 
+known=' format shell tidy release torch asan tsan fuzz quickstart train '
+for step in "${steps[@]}"; do
+  if [[ $known != *" $step "* ]]; then
+    echo "run.sh: unknown step '$step'; the steps are:$known" >&2
+    exit 2
+  fi
+done
+
 if $setup && ! tools/setup.sh test; then
   echo "0 passed, 1 failed"
   exit 1
@@ -204,10 +212,6 @@ step_train() { # of the quick start's build, only what it lacks
 }
 
 for step in "${steps[@]}"; do
-  if ! declare -F "step_$step" >/dev/null; then
-    echo "run.sh: unknown step $step; try --help" >&2
-    exit 2
-  fi
   echo "== $step"
   "step_$step"
 done

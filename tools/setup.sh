@@ -45,15 +45,15 @@ fi
 
 # .venv beside this script's folder: made anew unless it has a PyTorch. A folder that is not what it seems is left.
 make_torch_environment() {
-  local root venv
+  local root venv usable='import torch, numpy, pytest; assert tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)'
   root=$(cd "$(dirname "$0")/.." && pwd)
   venv=$root/.venv
-  if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c 'import torch, numpy, pytest' 2>/dev/null; then return; fi
+  if [[ -x $venv/bin/python ]] && "$venv/bin/python" -c "$usable" 2>/dev/null; then return; fi
   echo "setup: PyTorch, NumPy and pytest into .venv (a download of about 3 GB; one to three minutes)" >&2
   [[ -x $venv/bin/python ]] || python3 -m venv "$venv"
   "$venv/bin/python" -m pip install -q --disable-pip-version-check uv
   # setuptools: torch.compile needs it in some versions and does not ask for it.
-  "$venv/bin/uv" pip install -q --python "$venv/bin/python" torch numpy pytest setuptools
+  "$venv/bin/uv" pip install -q --python "$venv/bin/python" 'torch>=2.10' numpy pytest setuptools
 }
 finish() {
   [[ $mode != torch ]] || make_torch_environment

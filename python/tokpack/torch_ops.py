@@ -77,6 +77,7 @@ def _(lo, hi, out, *, inverted=False, lowest=False, force=False):
 def _(lo, hi=None, *, query_block=128, key_block=128):
     _on_one_device(lo, hi)
     torch._check(lo.dim() == 2, lambda: "tokpack: lo, expected [B,S]")
+    torch._check(query_block > 0 and key_block > 0, lambda: "tokpack: blocks have at least 1 query and 1 key")
     rows, positions = lo.shape
     queries, keys = -(-positions // query_block), -(-positions // key_block)
     shapes = ((rows, 1, queries), (rows, 1, queries, keys)) * 2
@@ -86,6 +87,19 @@ def _(lo, hi=None, *, query_block=128, key_block=128):
 @torch.library.register_fake("tokpack::block_mask_out")
 def _(lo, hi, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *, query_block=128, key_block=128):
     _on_one_device(lo, hi, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices)
+
+
+def _expect_writable(*tensors):
+    """An operator's writes have no gradient and go past PyTorch's lazy bits: such tensors are refused before."""
+    for tensor in tensors:
+        if torch.is_grad_enabled() and tensor.requires_grad:
+            raise RuntimeError("tokpack: out requires grad, and what is written has none; give out.detach()")
+        if torch.compiler.is_compiling():
+            continue
+        if tensor.is_neg() or tensor.is_conj():
+            raise RuntimeError("tokpack: out is a negated or conjugated view; give a tensor of its own")
+        if tensor.is_inference() and not torch.is_inference_mode_enabled():
+            raise RuntimeError("tokpack: out was made in inference mode and is written outside of it; give another")
 
 
 def _written(*tensors):
@@ -137,6 +151,7 @@ def attention_mask(lo, hi=None, *, dtype=None, inverted=False, lowest=False, for
         )
     if dtype is not None and dtype != out.dtype:
         raise ValueError(f"dtype is {dtype} and out has {out.dtype}; leave dtype out")
+    _expect_writable(out)
     torch.ops.tokpack.attention_mask_out(lo, hi, out, inverted=inverted, lowest=lowest, force=force)
     _written(out)
     return out
@@ -152,9 +167,10 @@ def block_lists(lo, hi=None, *, block_size=128, out=None):
     are attended in part, the others those that are attended throughout. Index entries past the number are 0, or
     with `out` what they were. lo and hi must be what row_intervals makes (ascending).
     """
-    query, key = (block_size, block_size) if isinstance(block_size, int) else block_size
+    query, key = block_size if isinstance(block_size, (tuple, list)) else (block_size, block_size)
     if out is None:
         return torch.ops.tokpack.block_mask(lo, hi, query_block=query, key_block=key)
+    _expect_writable(*out)
     torch.ops.tokpack.block_mask_out(lo, hi, *out, query_block=query, key_block=key)
     _written(*out)
     return tuple(out)
@@ -164,10 +180,12 @@ def block_mask(lo, hi=None, *, block_size=128, out=None):
     """A torch.nn.attention.flex_attention.BlockMask, without a dense mask: see block_lists.
 
     The same for all heads. Unlike create_block_mask, whose time goes with S x S, this reads one interval a block.
-    It keeps lo and hi, which say what is attended inside of the blocks that are listed in part.
+    It keeps lo and hi, which say what is attended inside of the blocks that are listed in part. An earlier BlockMask
+    over the same `out` is no longer right. Like any with a mask_mod of its own, it cannot be pickled.
     """
     from torch.nn.attention.flex_attention import BlockMask
 
+    lists = block_lists(lo, hi, block_size=block_size, out=out)
     positions = lo.shape[1]
     if hi is None:
 
@@ -180,7 +198,7 @@ def block_mask(lo, hi=None, *, block_size=128, out=None):
             return (kv >= lo[b, q]) & (kv <= hi[b, q])
 
     return BlockMask.from_kv_blocks(
-        *block_lists(lo, hi, block_size=block_size, out=out),
+        *lists,
         BLOCK_SIZE=block_size,
         mask_mod=mask_mod,
         seq_lengths=(positions, positions),

@@ -3,6 +3,7 @@
     check_train.py TOKPACK TRAIN INPUT.jsonl
 """
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -51,12 +52,35 @@ with tempfile.TemporaryDirectory() as folder:
 
     refused("digest", 3, other, "--resume", part, "--batch", "4")
     refused("no checkpoint", 3, packed, "--resume", folder + "/none.pt")
-    refused("train: ", 3, packed, "--resume", packed)
+    refused("its checksum does not fit", 3, packed, "--resume", packed)
+    damaged = f"{folder}/damaged.pt"
+    content = bytearray(open(part, "rb").read())
+    content[len(content) // 2] ^= 4
+    with open(damaged, "wb") as out:
+        out.write(content)
+    refused("its checksum does not fit", 3, packed, "--resume", damaged)
+    with open(packed, "rb") as file:
+        before = file.read()
+    refused("names the dataset", 3, packed, "--save", packed, "--steps", "1")
+    with open(packed, "rb") as file:
+        assert file.read() == before
+    refused("Create it first", 3, packed, "--save", f"{folder}/none/a.pt", "--steps", "1000000")
+    refused("train: ", 3, packed, "--save", folder, "--steps", "1000000")
+    refused("--batch takes a number", 2, packed, "--batch", "4294967297")
+    refused("--rate takes a number", 2, packed, "--rate", "inf")
+    refused("--save needs a value", 2, packed, "--save", "")
+    # No file above 8 KiB can be written: as on a full disk, the write fails midway.
+    small_disk = ("bash", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "bash")
+    said = run(*small_disk, train, packed, "--steps", "1", "--save", f"{folder}/full.pt", *small, code=3).stderr
+    assert "cannot write the checkpoint" in said, said
+    assert not [name for name in os.listdir(folder) if "full" in name], os.listdir(folder)
+    assert "nothing to train" in run(train, packed, "--resume", part, "--steps", "1", "--batch", "4").stderr
+    assert run(train, "--help").stdout.startswith("usage: train")
     refused("train: ", 3, folder + "/none.tpk")
     refused("unknown option --step", 2, packed, "--step", "3")
     refused("--steps takes a number", 2, packed, "--steps", "3x")
     refused("no file is given", 2)
     refused("no multiple of --heads", 2, packed, "--width", "30")
     refused("packs", 3, packed, "--batch", "100000")
-    refused("train: ", 3, packed, "--device", "gpu")
+    refused("--device takes cpu", 2, packed, "--device", "gpu")
 print(f"loss {first:.3f} to {last:.3f}; stopped and resumed alike")

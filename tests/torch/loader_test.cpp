@@ -1,6 +1,7 @@
 // The loader of tensors: core's batches exactly, memory that is never filled again while someone holds it.
 #include "tokpack/torch/loader.h"
 
+#include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
 #include <doctest/doctest.h>
 
@@ -126,6 +127,18 @@ DOCTEST_TEST_CASE("a batch that is held is never overwritten, nor one of which a
                   I64{expected[i][1], expected[i][2], expected[i][kLength + 1], expected[i][kLength + 2]});
   }
   DOCTEST_CHECK(loader.blocks() >= 60);
+}
+
+DOCTEST_TEST_CASE("a tensor of a batch cannot be made larger, which would move the loader's memory") {
+  const TempDir folder;
+  const Reader reader = open(write_packs(folder));
+  tl::TensorLoader loader(reader, {.core = {.sampler = {.batch = 2}}});
+  const tl::TensorBatch batch = loader.next();
+  const I64 before = values(batch.input_ids);
+  DOCTEST_CHECK_THROWS(batch.input_ids.view({-1}).resize_({10'000}));
+  DOCTEST_CHECK_THROWS(batch.lengths.alias().resize_({10'000}));
+  DOCTEST_CHECK(values(batch.input_ids) == before);
+  for (int i = 0; i < 8; ++i) DOCTEST_CHECK(values(loader.next().lengths).size() == 2);
 }
 
 DOCTEST_TEST_CASE("memory is used again: batches that are let go of, at once or later, take no new blocks") {

@@ -3,6 +3,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/core/Tensor.h>
+#include <c10/core/InferenceMode.h>
 #include <doctest/doctest.h>
 #include <torch/data/dataloader.h>
 #include <torch/data/samplers/sequential.h>
@@ -97,6 +98,25 @@ DOCTEST_TEST_CASE("tensors that are no intervals, and outs that do not fit, are 
                                                  memory.view(at::kFloat).slice(0, 7, 71).view({1, 8, 8}));
                       }),
                       "overlap"));
+}
+
+DOCTEST_TEST_CASE("outs that torch would not see change are refused before anything is written") {
+  const at::Tensor lo = at::zeros({1, 8}, at::kInt);
+  const tl::AttentionMaskOptions additive{.form = MaskForm::kAdditiveF32};
+  const at::Tensor weight = at::zeros({1, 1, 8, 8}).requires_grad_(true);
+  DOCTEST_CHECK_THROWS_AS(tl::write_attention_mask(lo, at::Tensor(), additive, weight), tl::Exception);
+  DOCTEST_CHECK_THROWS_AS(tl::write_attention_mask(lo, at::Tensor(), additive, weight * 3), tl::Exception);
+  at::Tensor made;
+  {
+    const c10::InferenceMode guard;
+    made = at::zeros({1, 1, 8, 8});
+  }
+  DOCTEST_CHECK_THROWS_AS(tl::write_attention_mask(lo, at::Tensor(), additive, made), tl::Exception);
+  DOCTEST_CHECK(made.sum().item<double>() == 0);
+  DOCTEST_CHECK(weight.sum().item<double>() == 0);
+  const at::Tensor meta = at::empty({1, 8}, at::TensorOptions().dtype(at::kInt).device(at::kMeta));
+  DOCTEST_CHECK_THROWS_AS(tl::attention_mask(meta), tl::Exception);
+  DOCTEST_CHECK_THROWS_AS(tl::attention_mask(lo, meta), tl::Exception);
 }
 
 DOCTEST_TEST_CASE("a batch without intervals has no mask; one with them has the mask of its packs") {

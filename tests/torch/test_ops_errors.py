@@ -168,3 +168,40 @@ def test_tensors_of_other_devices(lo, device):
 def test_sparse_and_quantised_tensors_are_refused():
     with pytest.raises((RuntimeError, NotImplementedError)):
         torch_ops.attention_mask(int32([[0, 0]]).to_sparse())
+
+
+def test_outs_that_would_be_written_behind_torchs_back(lo, device):
+    weight = torch.ones(1, 1, 8, 8, device=device, requires_grad=True)
+    refused("out requires grad", torch_ops.attention_mask, lo, out=weight)
+    refused("out requires grad", torch_ops.attention_mask, lo, out=weight * 3)
+    with torch.no_grad():
+        torch_ops.attention_mask(lo, out=weight)
+    assert torch.equal(weight.detach(), torch_ops.attention_mask(lo, dtype=torch.float32))
+    negated = torch.zeros(1, 1, 8, 8, dtype=torch.complex64, device=device).conj().imag
+    refused("negated", torch_ops.attention_mask, lo, out=negated)
+    with torch.inference_mode():
+        made = torch.zeros(1, 1, 8, 8, dtype=torch.bool, device=device)
+        torch_ops.attention_mask(lo, out=made)
+    refused("inference mode", torch_ops.attention_mask, lo, out=made)
+
+
+def test_storage_that_was_resized_under_a_tensor(lo, device):
+    def shrunk(tensor, size=0):
+        tensor = tensor.clone()
+        tensor.untyped_storage().resize_(size)
+        return tensor
+
+    refused("its storage was resized", torch_ops.attention_mask, shrunk(lo))
+    refused("its storage was resized", torch_ops.attention_mask, lo, shrunk(lo, 12))
+    refused("its storage was resized", torch_ops.row_intervals, shrunk(int32([0, 3], device)), 8)
+    lists = torch_ops.block_lists(lo, block_size=2)
+    refused("kv_indices is [1,1,4,4] over a storage of 60 bytes", torch_ops.block_lists, lo, block_size=2,
+            out=(lists[0], shrunk(lists[1], 60), *lists[2:]))
+
+
+def test_block_sizes_of_any_integer_type(lo):
+    numpy = pytest.importorskip("numpy")
+    for one, other in zip(torch_ops.block_lists(lo, block_size=numpy.int64(4)), torch_ops.block_lists(lo, block_size=4)):
+        assert torch.equal(one, other)
+    refused("at least 1 query", torch_ops.block_lists, lo.to("meta"), block_size=0)
+    refused("expected [B,S]", torch_ops.block_mask, lo[0])

@@ -65,7 +65,21 @@ void expect_apart(const Tensor& out, const char* out_name, const Tensor& other, 
          " overlap in memory; what is written must lie apart from what is read");
 }
 
-std::span<const std::int32_t> int32s(const Tensor& tensor) {
+/// Bytes of the tensor's storage from its first element on.
+std::uint64_t storage_bytes(const Tensor& tensor) {
+  std::int64_t storage = 0;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_storage_size(tensor.get(), &storage));
+  const auto before = static_cast<std::uint64_t>(tensor.storage_offset()) * tensor.element_size();
+  const auto bytes = static_cast<std::uint64_t>(storage);
+  return bytes < before ? 0 : bytes - before;
+}
+
+/// A contiguous tensor's memory, which may have been resized under it.
+std::span<const std::int32_t> int32s(const Tensor& tensor, const char* name) {
+  if (storage_bytes(tensor) / sizeof(std::int32_t) < static_cast<std::uint64_t>(tensor.numel())) {
+    refuse(std::string(name) + " is " + shape_of(tensor) + " over a storage of " +
+           std::to_string(storage_bytes(tensor)) + " bytes, which holds less; its storage was resized");
+  }
   return {static_cast<const std::int32_t*>(tensor.const_data_ptr()),
           static_cast<std::size_t>(tensor.numel())};
 }
@@ -94,7 +108,7 @@ Boundaries boundaries_of(const Tensor& cu_seqlens) {
            ", expected [N + 1], or [B, N + 1] with the last boundary of a row repeated to its end");
   }
   expect_contiguous(cu_seqlens, "cu_seqlens");
-  return {int32s(cu_seqlens), dim == 1 ? 1 : cu_seqlens.size(0), cu_seqlens.size(dim - 1) - 1};
+  return {int32s(cu_seqlens, "cu_seqlens"), dim == 1 ? 1 : cu_seqlens.size(0), cu_seqlens.size(dim - 1) - 1};
 }
 
 std::span<const std::int32_t> prefixes_of(const Tensor& prefixes, const Tensor& cu_seqlens,
@@ -108,7 +122,7 @@ std::span<const std::int32_t> prefixes_of(const Tensor& prefixes, const Tensor& 
   }
   expect_contiguous(prefixes, "prefixes");
   expect_device(prefixes, "prefixes", cu_seqlens, "cu_seqlens");
-  return int32s(prefixes);
+  return int32s(prefixes, "prefixes");
 }
 
 MaskFamily family_of(std::string_view name) {
@@ -142,7 +156,7 @@ RowIntervals intervals_of(const Tensor& lo, const std::optional<Tensor>& hi) {
     refuse("lo is " + shape_of(lo) + ", expected [B,S] of at least one row and one position");
   }
   expect_contiguous(lo, "lo");
-  RowIntervals intervals{.lo = int32s(lo), .batch = lo.size(0)};
+  RowIntervals intervals{.lo = int32s(lo, "lo"), .batch = lo.size(0)};
   if (hi) {
     expect_dtype(*hi, ScalarType::Int, "hi", "int32");
     if (hi->dim() != 2 || hi->size(0) != lo.size(0) || hi->size(1) != lo.size(1)) {
@@ -150,7 +164,7 @@ RowIntervals intervals_of(const Tensor& lo, const std::optional<Tensor>& hi) {
     }
     expect_contiguous(*hi, "hi");
     expect_device(*hi, "hi", lo, "lo");
-    intervals.hi = int32s(*hi);
+    intervals.hi = int32s(*hi, "hi");
   }
   return intervals;
 }
@@ -198,12 +212,8 @@ MaskBuffer mask_buffer_of(const Tensor& out, const Tensor& lo, const std::option
   expect_apart(out, "out", lo, "lo");
   if (hi) expect_apart(out, "out", *hi, "hi");
 
-  std::int64_t storage = 0;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_storage_size(out.get(), &storage));
-  const auto before = static_cast<std::uint64_t>(out.storage_offset()) * out.element_size();
-  const auto bytes = static_cast<std::uint64_t>(storage);
   return {.data = out.mutable_data_ptr(),
-          .bytes = bytes < before ? 0 : bytes - before,
+          .bytes = storage_bytes(out),
           .row_stride = positions > 1 ? out.stride(dim - 2) : 0,
           .batch_stride = rows > 1 ? out.stride(0) : 0};
 }
@@ -236,7 +246,7 @@ BlockLists block_lists_of(const Tensor& kv_num_blocks, const Tensor& kv_indices,
     expect_apart(list, name, lo, "lo");
     if (hi) expect_apart(list, name, *hi, "hi");
     for (std::size_t k = 0; k < i; ++k) expect_apart(list, name, lists[k].tensor, lists[k].name);
-    spans[i] = {static_cast<std::int32_t*>(list.mutable_data_ptr()), static_cast<std::size_t>(list.numel())};
+    spans[i] = {static_cast<std::int32_t*>(list.mutable_data_ptr()), int32s(list, name).size()};
   }
   return {spans[0], spans[1], spans[2], spans[3]};
 }

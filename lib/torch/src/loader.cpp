@@ -62,6 +62,8 @@ struct TensorLoader::Impl {
     auto block = std::make_unique<Block>();
     block->memory =
         at::empty({layout.bytes()}, at::TensorOptions().dtype(at::kByte).pinned_memory(!device.is_cpu()));
+    // A tensor of a batch that is resized would take the memory from under the ring: torch refuses it.
+    block->memory.storage().unsafeGetStorageImpl()->set_resizable(false);
     return *blocks.emplace_back(std::move(block));
   }
 

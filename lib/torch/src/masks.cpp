@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
@@ -32,10 +34,10 @@ std::string described(const at::Tensor& tensor) {
 }
 
 std::span<const std::int32_t> int32s(const at::Tensor& tensor, const char* name) {
-  if (!tensor.defined() || tensor.scalar_type() != at::kInt || tensor.dim() != 2 || !tensor.is_contiguous() ||
-      tensor.layout() != at::kStrided) {
+  if (!tensor.defined() || !(tensor.is_cpu() || tensor.is_cuda()) || tensor.scalar_type() != at::kInt ||
+      tensor.dim() != 2 || !tensor.is_contiguous() || tensor.layout() != at::kStrided) {
     refuse(std::string(name) + " is " + (tensor.defined() ? described(tensor) : "undefined") +
-           ", expected a contiguous int32 [B,S]");
+           ", expected a contiguous int32 [B,S] on cpu or cuda");
   }
   return {tensor.const_data_ptr<std::int32_t>(), static_cast<std::size_t>(tensor.numel())};
 }
@@ -115,7 +117,6 @@ void write(const RowIntervals& intervals, MaskOptions options, const at::Tensor&
   const auto layout =
       value_or_throw(mask_layout(intervals.batch, value_or_throw(row_positions(intervals)), options, out));
   if (lo.is_cuda()) return value_or_throw(write_on_device(lo.device(), intervals, options, out));
-  if (!lo.is_cpu()) refuse("lo is on " + lo.device().str() + ", expected cpu or cuda");
   options.threads = static_cast<unsigned>(
       std::clamp<std::uint64_t>(layout.mask_bytes / kMaskBytesOfThread, 1,
                                 static_cast<std::uint64_t>(std::max(at::get_num_threads(), 1))));
@@ -148,7 +149,16 @@ at::Tensor attention_mask(const TensorBatch& batch, const AttentionMaskOptions& 
 void write_attention_mask(const at::Tensor& lo, const at::Tensor& hi, const AttentionMaskOptions& options,
                           const at::Tensor& out) {
   const RowIntervals intervals = intervals_of(lo, hi);
-  write(intervals, core_options(options), lo, buffer_of(out, lo, intervals, options.form));
+  const MaskBuffer buffer = buffer_of(out, lo, intervals, options.form);
+  if (out.requires_grad() && c10::GradMode::is_enabled()) {
+    refuse("out requires grad, and what is written has none; give out.detach()");
+  }
+  if (out.is_neg() || out.is_conj()) refuse("out is a negated or conjugated view; give a tensor of its own");
+  if (out.is_inference() && !c10::InferenceMode::is_enabled()) {
+    refuse("out was made in inference mode and is written outside of it; give another");
+  }
+  write(intervals, core_options(options), lo, buffer);
+  if (out.is_inference()) return;             // has no version
   out.unsafeGetTensorImpl()->bump_version();  // autograd sees the change
 }
 

@@ -4,7 +4,7 @@
 // A batch is the caller's as long as he holds any of its tensors, or a view of one: its memory is filled
 // again only when nothing refers to it any more, and until then the loader goes on with other memory. So
 // batches may be kept, queued, or used by another thread. A loop that lets go of each batch uses `ahead + 2`
-// blocks for ever.
+// blocks for ever. Its tensors may be written, but not made larger (torch refuses).
 //
 // CUDA: each batch is one non-blocking copy on the current stream of the calling thread, of which the tensors
 // are parts. Pinned memory is filled again after its copy's event; the tensors belong to that stream, as any

@@ -71,8 +71,11 @@ fi
 no_operators=
 if [[ -z $torch ]]; then
   no_operators="$python has no torch; set PYTHON or TORCH"
-elif [[ ! -e $torch/include/torch/csrc/stable/library.h ]]; then
-  no_operators="$torch has no headers of PyTorch 2.10 or later"
+else
+  IFS=. read -r major minor _ < <(sed -n "s/^__version__ = '\(.*\)'/\1/p" "$torch/version.py")
+  if [[ ! -e $torch/include/torch/csrc/stable/library.h || $((${major:-0} * 1000 + ${minor:-0})) -lt 2010 ]]; then
+    no_operators="the torch of $torch is ${major:-}.${minor:-} and has no headers of 2.10 or later"
+  fi
 fi
 
 roots=(-Iformat/include -Ilib/core/include -Ilib/core/src -Ilib/cuda/include -Ilib/cuda/src -Itests/support)

@@ -38,7 +38,7 @@ def masks_equal_the_formula(device, sizes):
     """Every form into poisoned memory with cells apart, and as a new tensor; with and without hi."""
     count = 0
     layouts = itertools.cycle(Strided.LAYOUTS)
-    for case in itertools.chain.from_iterable(map(cases_of, sizes)):
+    for turn, case in enumerate(itertools.chain.from_iterable(map(cases_of, sizes))):
         attended = formula(case, device)
         lo, hi = case.intervals(torch_ops, device)
         his = [hi, None] if case.family in ("causal", "sliding_window") else [hi]
@@ -46,8 +46,8 @@ def masks_equal_the_formula(device, sizes):
         for number, form in enumerate(FORMS):
             dtype, options, integer, *_ = form
             bits = bits_of(attended, form)
-            layout, given = next(layouts), his[number % len(his)]
-            target = Strided(form, batch, case.positions, layout, device, dimensions=3 + number % 2)
+            layout, given = next(layouts), his[(number + turn) % len(his)]
+            target = Strided(form, batch, case.positions, layout, device, dimensions=3 + (number + turn // 2) % 2)
             returned = torch_ops.attention_mask(lo, given, out=target.out, **options)
             assert returned is target.out
             target.fault(bits, f"{case}, {name_of(form)}, layout {layout}, hi {given is not None}")

@@ -24,6 +24,11 @@
 #include "tokpack/core/row_intervals.h"
 #include "tokpack/format/result.h"
 
+// The headers of PyTorch 2.10 have it under its old name.
+#ifndef STABLE_TORCH_ERROR_CODE_CHECK
+#define STABLE_TORCH_ERROR_CODE_CHECK TORCH_ERROR_CODE_CHECK
+#endif
+
 namespace tokpack::ops {
 
 using torch::headeronly::ScalarType;

@@ -3,8 +3,9 @@
 #
 # TOKPACK_BUILD_CUDA: ON needs nvcc, OFF does without, AUTO builds lib/cuda where nvcc is found. Everything else
 # builds the same with or without it, and the tests of the kernels' source run under the C++ compiler either way.
+# Its default is AUTO but for who adds tokpack to a project of his own without its parts for PyTorch.
 set(cuda_default OFF)
-if(PROJECT_IS_TOP_LEVEL)
+if(PROJECT_IS_TOP_LEVEL OR TOKPACK_BUILD_TORCH OR TOKPACK_BUILD_TORCH_OPS)
   set(cuda_default AUTO)
 endif()
 set(TOKPACK_BUILD_CUDA ${cuda_default} CACHE STRING "Build lib/cuda: AUTO (where nvcc is found), ON or OFF")

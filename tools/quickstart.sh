@@ -112,3 +112,4 @@ Try next:
   $build/tools/tokpack pack YOUR.jsonl -o YOUR.tpk --capacity 4096
   $build/tools/tokpack --help
 SAY
+if $train; then echo "  $build/examples/train --help"; fi

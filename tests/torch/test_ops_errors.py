@@ -50,6 +50,7 @@ def test_boundaries_of_wrong_values_on_the_cpu():
     refused("cu_seqlens[2] is 2, expected more than", call, int32([0, 3, 2]), 8)
     refused("cu_seqlens[2] is 3, expected more than", call, int32([0, 3, 3, 5]), 8)
     refused("cu_seqlens[1] is -4", call, int32([0, -4]), 8)
+    refused("a shorter row repeats its last boundary to the end", call, int32([[0, 3, 5], [0, 8, 0]]), 8)
     refused("row 1: cu_seqlens[2] is 1", call, int32([[0, 3, 5], [0, 2, 1]]), 8)
     refused("the prefix of sequence 1 is 3, expected 0 to its length of 2", call, int32([0, 3, 5]), 8,
             family="prefix_lm", prefixes=int32([0, 3]))

@@ -29,8 +29,8 @@ Result<std::int32_t> check_boundaries(std::span<const std::int32_t> cu_seqlens,
     if (cu_seqlens[i] <= cu_seqlens[i - 1]) {
       return make_error(
           Errc::kCuSeqlens,
-          "cu_seqlens[{}] is {}, expected more than cu_seqlens[{}] = {}; leave out empty sequences "
-          "and the repeated last entries of a padded array",
+          "cu_seqlens[{}] is {}, expected more than cu_seqlens[{}] = {}; leave out empty sequences and what "
+          "pads the array",
           i, cu_seqlens[i], i - 1, cu_seqlens[i - 1]);
     }
   }

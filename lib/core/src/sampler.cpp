@@ -53,10 +53,11 @@ Result<Sampler> Sampler::resume(std::uint64_t packs, const Hash128& digest, cons
   kept.shuffle = state.shuffle;
   kept.remainder = state.remainder;
   if (state.digest != digest) {
-    return bad_state(fmt::format(
-        "the state is of another dataset: its digest is {}, this file's is {}; open the file that the run "
-        "was started with, or start a new run",
-        to_hex(state.digest), to_hex(digest)));
+    return bad_state(
+        fmt::format("the state is of another dataset, or of these samples packed otherwise: its digest is "
+                    "{}, this file's is "
+                    "{}; open the file that the run was started with, or start a new run",
+                    to_hex(state.digest), to_hex(digest)));
   }
   if (state.plan != 0) {
     return bad_state(

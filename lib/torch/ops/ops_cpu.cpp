@@ -32,6 +32,8 @@ class Cpu {
       if (!built) {
         Error error = std::move(built).error();
         if (boundaries.batch > 1) error.detail = "row " + std::to_string(b) + ": " + error.detail;
+        if (error.code == Errc::kCuSeqlens)
+          error.detail += "; a shorter row repeats its last boundary to the end";
         return error;
       }
     }

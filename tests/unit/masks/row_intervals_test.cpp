@@ -173,9 +173,8 @@ TEST_CASE("a row longer than int32 can count is refused before anything is read 
 TEST_CASE("an error says what was expected, what was found and what to do") {
   Ints lo(8);
   CHECK(build_row_intervals(Ints{0, 3, 3, 5}, {}, lo).error().detail ==
-        "cu_seqlens[2] is 3, expected more than cu_seqlens[1] = 3; leave out empty sequences and the "
-        "repeated last "
-        "entries of a padded array");
+        "cu_seqlens[2] is 3, expected more than cu_seqlens[1] = 3; leave out empty sequences and what "
+        "pads the array");
   CHECK(build_row_intervals(Ints{0, 9}, {}, lo).error().detail ==
         "cu_seqlens ends at 9, expected at most the 8 positions of the row; give longer rows");
 }

@@ -18,6 +18,10 @@
 #include <string>
 #include <vector>
 
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
 #include "call_blocks.h"
 #include "constant_fill.h"
 #include "tokpack/core/block_lists.h"
@@ -141,6 +145,10 @@ int main(int argc, char** argv) {
   }
   std::printf("masks stream above %.1f MiB here\n", static_cast<double>(streaming_threshold()) / (1 << 20));
   nlohmann::json results = nlohmann::json::array();
+#if defined(__GLIBC__)
+  results.push_back(
+      {{"name", "machine"}, {"glibc", gnu_get_libc_version()}, {"streams_above", streaming_threshold()}});
+#endif
   for (const std::size_t mib : sizes) results.push_back(measure_masks(mib, blocks, options));
   for (const bool one_document : {false, true}) {
     results.push_back(measure_block_lists(blocks, 32768, one_document));

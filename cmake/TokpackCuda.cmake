@@ -25,13 +25,23 @@ find_program(TOKPACK_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/loca
   DOC "nvcc, for lib/cuda")
 mark_as_advanced(TOKPACK_NVCC)
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
-  set(answer 1)
+  # The oldest that knows sm_100; C++20 needs 12.0.
+  set(oldest_nvcc 12.8)
+  set(nvcc_version "a version that it does not tell")
   if(TOKPACK_NVCC)
-    execute_process(COMMAND "${TOKPACK_NVCC}" --version RESULT_VARIABLE answer OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND "${TOKPACK_NVCC}" --version OUTPUT_VARIABLE answer ERROR_QUIET)
+    if(answer MATCHES "release ([0-9]+\\.[0-9]+)")
+      set(nvcc_version ${CMAKE_MATCH_1})
+    endif()
   endif()
-  if(TOKPACK_NVCC AND TOKPACK_BUILD_CUDA STREQUAL "AUTO" AND NOT answer EQUAL 0)
-    message(STATUS "lib/cuda: not built (${TOKPACK_NVCC} does not run; TOKPACK_BUILD_CUDA=ON shows why)")
-    return()
+  if(TOKPACK_NVCC AND (NOT nvcc_version MATCHES "^[0-9]" OR nvcc_version VERSION_LESS oldest_nvcc))
+    set(refusal "${TOKPACK_NVCC} has ${nvcc_version}, expected ${oldest_nvcc} or later")
+    if(TOKPACK_BUILD_CUDA STREQUAL "AUTO")
+      message(STATUS "lib/cuda: not built (${refusal})")
+      return()
+    endif()
+    message(FATAL_ERROR "TOKPACK_BUILD_CUDA is ${TOKPACK_BUILD_CUDA} and ${refusal}; set CMAKE_CUDA_COMPILER, or "
+      "TOKPACK_BUILD_CUDA=OFF")
   elseif(TOKPACK_NVCC)
     set(CMAKE_CUDA_COMPILER "${TOKPACK_NVCC}")
   elseif(TOKPACK_BUILD_CUDA STREQUAL "AUTO")
@@ -43,10 +53,10 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   endif()
 endif()
 
-# Must stand before the language is enabled. Code for each GPU of the last years that trains, and PTX for what
-# comes after them.
+# Must stand before the language is enabled. Code for compute capability 8 and 9, code and PTX for 10: what comes
+# after compiles that when it is loaded.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100-real 120-virtual)
+  set(CMAKE_CUDA_ARCHITECTURES 80-real 90-real 100)
 endif()
 if(CMAKE_CXX_COMPILER_LAUNCHER AND NOT DEFINED CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER "${CMAKE_CXX_COMPILER_LAUNCHER}")

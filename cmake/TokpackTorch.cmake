@@ -17,6 +17,11 @@ if(NOT EXISTS "${TOKPACK_TORCH_DIR}/include/torch/csrc/stable/library.h")
     "  -DTOKPACK_TORCH_DIR=$(python -c \"import torch, os; print(os.path.dirname(torch.__file__))\")")
 endif()
 
+file(STRINGS "${TOKPACK_TORCH_DIR}/version.py" torch_version REGEX "^__version__ = ")
+if(torch_version MATCHES "'([0-9]+\\.[0-9]+)" AND CMAKE_MATCH_1 VERSION_LESS 2.10)
+  message(FATAL_ERROR "TOKPACK_TORCH_DIR has PyTorch ${CMAKE_MATCH_1}, expected 2.10 or later: ${TOKPACK_TORCH_DIR}")
+endif()
+
 set(TOKPACK_TORCH_INCLUDE "${TOKPACK_TORCH_DIR}/include" "${TOKPACK_TORCH_DIR}/include/torch/csrc/api/include")
 add_library(tokpack_torch_stable INTERFACE)
 target_include_directories(tokpack_torch_stable SYSTEM INTERFACE "${TOKPACK_TORCH_DIR}/include")
@@ -51,6 +56,12 @@ if(TOKPACK_BUILD_TORCH)
   foreach(name IN ITEMS torch torch_cpu c10)
     # Not cached: TOKPACK_TORCH_DIR may change, and with it where they are.
     find_library(torch_library_${name} ${name} PATHS "${TOKPACK_TORCH_DIR}/lib" NO_DEFAULT_PATH NO_CACHE REQUIRED)
-    target_link_libraries(tokpack_libtorch INTERFACE "${torch_library_${name}}")
+    if(name STREQUAL "torch")
+      # No symbol of it is used, and it alone brings libtorch_cuda.so: kept where --as-needed is the default.
+      target_link_libraries(tokpack_libtorch INTERFACE
+        "-Wl,--push-state,--no-as-needed,${torch_library_torch},--pop-state")
+    else()
+      target_link_libraries(tokpack_libtorch INTERFACE "${torch_library_${name}}")
+    endif()
   endforeach()
 endif()

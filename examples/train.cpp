@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint.h"
 #include "tokpack/core/reader.h"
@@ -61,9 +62,11 @@ struct BlockImpl : nn::Module {
 TORCH_MODULE(Block);
 
 struct GptImpl : nn::Module {
-  /// `ids`: [V] int64, ascending: the token ids that it knows, by its own numbers.
-  GptImpl(const torch::Tensor& ids, std::int64_t positions, const Settings& settings)
-      : known(register_buffer("known", ids)),
+  /// `ids`: [V] int64, ascending: the token ids that it knows, by its own numbers. `ignored`: the target of
+  /// what is not trained.
+  GptImpl(const torch::Tensor& ids, std::int64_t ignored, std::int64_t positions, const Settings& settings)
+      : ignored_target(ignored),
+        known(register_buffer("known", ids)),
         tokens(register_module("tokens", nn::Embedding(ids.size(0), settings.width))),
         places(register_module("places", nn::Embedding(positions, settings.width))),
         norm(register_module("norm", nn::LayerNorm(nn::LayerNormOptions({settings.width})))) {
@@ -79,7 +82,7 @@ struct GptImpl : nn::Module {
     const torch::Tensor mask = tl::attention_mask(batch);  // [B,1,S,S], True = attend
     torch::Tensor x = tokens(number(batch.input_ids)) + places(batch.position_ids);
     for (Block& block : blocks) x = block(x, mask);
-    const torch::Tensor trained = (batch.targets != -100).flatten().nonzero().squeeze(1);
+    const torch::Tensor trained = (batch.targets != ignored_target).flatten().nonzero().squeeze(1);
     const torch::Tensor logits =
         torch::linear(norm(x.flatten(0, 1).index_select(0, trained)), tokens->weight);
     const torch::Tensor targets = number(batch.targets.flatten().index_select(0, trained));
@@ -93,6 +96,7 @@ struct GptImpl : nn::Module {
     return torch::searchsorted(known, token_ids).clamp_max(known.size(0) - 1);
   }
 
+  std::int64_t ignored_target;
   torch::Tensor known;
   nn::Embedding tokens, places;
   nn::LayerNorm norm;
@@ -124,6 +128,7 @@ struct Help {};
 
 Settings parse(int argc, char** argv) {
   Settings settings;
+  std::string_view shape;  // an option that a checkpoint decides
   for (int i = 1; i < argc; ++i) {
     const std::string_view name = argv[i];
     if (name == "-h" || name == "--help") throw Help();
@@ -134,6 +139,9 @@ Settings parse(int argc, char** argv) {
     }
     if (++i == argc) throw std::invalid_argument(std::string(name) + " needs a value");
     const std::string_view value = argv[i];
+    for (const std::string_view own : {"--width", "--layers", "--heads", "--rate", "--seed"}) {
+      if (name == own) shape = name;
+    }
     if (value.empty()) throw std::invalid_argument(std::string(name) + " needs a value");
     if (name == "--steps")
       settings.steps = number<std::int64_t>(name, value, 1);
@@ -161,6 +169,10 @@ Settings parse(int argc, char** argv) {
       throw std::invalid_argument("unknown option " + std::string(name));
   }
   if (settings.file.empty()) throw std::invalid_argument("no file is given");
+  if (!settings.resume.empty() && !shape.empty()) {
+    throw std::invalid_argument(std::string(shape) +
+                                " is the checkpoint's own; leave it out beside --resume");
+  }
   return settings;
 }
 
@@ -218,7 +230,7 @@ void train(Settings settings) {
   torch::manual_seed(static_cast<std::uint64_t>(settings.seed));
   // A view of the mapped file; what is made of it are copies.
   const torch::Tensor ids = std::get<0>(at::_unique(tl::view_all_tokens(reader).to(torch::kLong)));
-  Gpt model(ids, loader.row_length(), settings);
+  Gpt model(ids, reader.header().ignore_index, loader.row_length(), settings);
   model->to(device);
   torch::optim::AdamW optimizer(model->parameters(),
                                 torch::optim::AdamWOptions(settings.rate).weight_decay(0.1));

@@ -38,10 +38,10 @@ if ! { cmake -G Ninja -S . -B "$build" "${options[@]}" && cmake --build "$build"
   exit 1
 fi
 
+trap 'rm -rf /dev/shm/tokpack_bench_peers' EXIT
 programs=("$@")
 [[ ${#programs[@]} -gt 0 ]] || programs=(loaders masks stored_masks)
 for name in "${programs[@]}"; do
   printf '\n== %s\n' "$name"
   TOKPACK_BUILD=$build "$venv/bin/python" "bench/peers/$name.py"
 done
-rm -rf /dev/shm/tokpack_bench_peers

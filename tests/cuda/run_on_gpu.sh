@@ -84,7 +84,7 @@ build_kernels() {
   # Compiled code for these, and PTX for what comes after them.
   "$nvcc" -std=c++20 -O3 --threads 0 -Xcompiler -fPIC,-fvisibility=hidden -gencode arch=compute_80,code=sm_80 \
     -gencode arch=compute_90,code=sm_90 -gencode arch=compute_100,code=sm_100 \
-    -gencode arch=compute_120,code=compute_120 "${roots[@]}" -c lib/cuda/src/kernels.cu -o "$folder/kernels.o"
+    -gencode arch=compute_100,code=compute_100 "${roots[@]}" -c lib/cuda/src/kernels.cu -o "$folder/kernels.o"
 }
 
 # The object of a source; what compiles it goes to a list.
@@ -131,7 +131,7 @@ build_all() {
   read -r -a cxx <<<"${CXX:-g++}"
   # As nvcc itself says: what stands in PATH may be a wrapper.
   toolkit=$("$nvcc" -dryrun -c lib/cuda/src/kernels.cu 2>&1 | sed -n 's/^#\$ TOP=//p')
-  if [[ -e $torch/include/fmt/format.h ]]; then
+  if [[ -n $torch && -e $torch/include/fmt/format.h ]]; then
     fmt=(-isystem "$torch/include")
   elif ! echo '#include <fmt/format.h>' | "${cxx[@]}" -std=c++20 -fsyntax-only -x c++ - 2>/dev/null; then
     say "there is no fmt/format.h; install libfmt-dev or set TORCH to an installed torch package"
@@ -162,7 +162,11 @@ build_all() {
   # Apart: torch's headers for operators and its fmt refuse each other.
   local built=true
   compile -DFMT_HEADER_ONLY "${fmt[@]}" -isystem "$toolkit/include" -- "${sources[@]}" || built=false
-  wait "$kernels" && $built || return 1
+  wait "$kernels" || built=false
+  if ! $built; then
+    [[ -z $operators_job ]] || wait "$operators_job"
+    return 1
+  fi
   local cudart
   for cudart in "$toolkit"/{lib64,lib,targets/x86_64-linux/lib}/libcudart_static.a; do
     [[ ! -e $cudart ]] || break

@@ -25,7 +25,8 @@ def losses(*options):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    packed, other, whole, part = (f"{folder}/{name}" for name in ("a.tpk", "b.tpk", "whole.pt", "part.pt"))
+    packed, other, ignoring, whole, part = (
+        f"{folder}/{name}" for name in ("a.tpk", "b.tpk", "c.tpk", "whole.pt", "part.pt"))
     some = f"{folder}/some.jsonl"
     with open(data, encoding="utf-8") as lines, open(some, "w", encoding="utf-8") as out:
         out.writelines(itertools.islice(lines, 14))
@@ -45,6 +46,8 @@ with tempfile.TemporaryDirectory() as folder:
         after = losses(packed, "--steps", "60", "--resume", part, "--batch", "4")
         assert before + after == straight, f"stopped at {stop}, the losses differ"
     assert losses(packed, "--steps", "3", "--seed", "2", *small)[0] != straight[0]
+    run(tokpack, "pack", some, "-o", ignoring, "--capacity", "128", "--overlong", "split", "--ignore-index", "-1")
+    assert losses(ignoring, "--steps", "5", *small) == straight[:5], "another ignore index changes the losses"
 
     def refused(words, code, *options):
         said = run(train, *options, code=code).stderr
@@ -67,6 +70,7 @@ with tempfile.TemporaryDirectory() as folder:
     refused("Create it first", 3, packed, "--save", f"{folder}/none/a.pt", "--steps", "1000000")
     refused("train: ", 3, packed, "--save", folder, "--steps", "1000000")
     refused("--batch takes a number", 2, packed, "--batch", "4294967297")
+    refused("--width is the checkpoint's own", 2, packed, "--resume", part, "--width", "32")
     refused("--rate takes a number", 2, packed, "--rate", "inf")
     refused("--save needs a value", 2, packed, "--save", "")
     # No file above 8 KiB can be written: as on a full disk, the write fails midway.

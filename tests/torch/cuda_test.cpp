@@ -13,7 +13,10 @@ using namespace tokpack::test;
 namespace tl = tokpack::libtorch;
 
 DOCTEST_TEST_CASE("without a GPU, asking for one is an error that says what to do") {
-  if (at::hasCUDA()) return;
+  if (at::hasCUDA()) {
+    DOCTEST_MESSAGE("skipped: there is a GPU");
+    return;
+  }
   const TempDir folder;
   const Reader reader = open(write_packs(folder));
   try {
@@ -26,7 +29,10 @@ DOCTEST_TEST_CASE("without a GPU, asking for one is an error that says what to d
 }
 
 DOCTEST_TEST_CASE("on a GPU, batches arrive as the CPU has them, however far the host runs ahead") {
-  if (!at::hasCUDA()) return;
+  if (!at::hasCUDA()) {
+    DOCTEST_MESSAGE("skipped: no GPU");
+    return;
+  }
   const TempDir folder;
   const Reader reader = open(write_packs(folder));
   const LoaderOptions options{

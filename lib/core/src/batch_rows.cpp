@@ -1,4 +1,4 @@
-// Padded rows. Three passes over each row, one per array, are faster than one pass that writes all.
+// Padded rows. A pass over each row for every array is faster than one pass that writes all.
 #include <fmt/format.h>
 
 #include <algorithm>

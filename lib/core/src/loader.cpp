@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -35,10 +36,6 @@ class AlignedBlock {
  private:
   void* data_;
 };
-
-bool needs_hi(const IntervalOptions& options) noexcept {
-  return options.family == MaskFamily::kBidirectional || options.family == MaskFamily::kPrefixLm;
-}
 
 }  // namespace
 
@@ -123,7 +120,7 @@ void Loader::Impl::own_buffers() {
     out.position_ids = wide(options.position_ids);
     out.lengths = narrow(true, rows);
     out.lo = narrow(options.intervals, cells);
-    out.hi = narrow(options.intervals && needs_hi(options.rows.intervals), cells);
+    out.hi = narrow(options.intervals && needs_hi(options.rows.intervals.family), cells);
     out.document_ids = narrow(options.document_ids, cells);
     out.boundaries = narrow(options.boundaries, entries);
   }

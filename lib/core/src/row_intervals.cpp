@@ -100,7 +100,7 @@ Result<void> check_interval_options(const IntervalOptions& options, std::size_t 
         "family 0",
         options.window);
   }
-  if (!has_hi && (family == MaskFamily::kBidirectional || family == MaskFamily::kPrefixLm)) {
+  if (!has_hi && needs_hi(family)) {
     return detail::make_error(
         Errc::kOptions,
         "hi is left out; bidirectional and prefix-LM rows see keys after their own, so give "

@@ -42,8 +42,8 @@ class Cpu {
 
   Result<void> write_mask(const RowIntervals& intervals, MaskOptions options, const MaskBuffer& out,
                           std::uint64_t bytes) {
-    options.threads = static_cast<unsigned>(
-        std::clamp<std::uint64_t>(bytes / kMaskBytesOfThread, 1, torch::stable::get_num_threads()));
+    options.threads = static_cast<unsigned>(std::clamp<std::uint64_t>(
+        bytes / kMaskBytesOfThread, 1, std::max<std::uint64_t>(torch::stable::get_num_threads(), 1)));
     return tokpack::write_mask(intervals, options, out);
   }
 

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::int64_t kAlignment = 64;
 
-bool needs_hi(const IntervalOptions& options) noexcept {
-  return options.family == MaskFamily::kBidirectional || options.family == MaskFamily::kPrefixLm;
-}
-
 }  // namespace
 
 BatchLayout::BatchLayout(const Reader& reader, const LoaderOptions& options)
@@ -33,7 +29,7 @@ BatchLayout::BatchLayout(const Reader& reader, const LoaderOptions& options)
   place(kTargets, options.targets, cells);
   place(kPositionIds, options.position_ids, cells);
   place(kLo, options.intervals, cells);
-  place(kHi, options.intervals && needs_hi(options.rows.intervals), cells);
+  place(kHi, options.intervals && needs_hi(options.rows.intervals.family), cells);
   place(kDocumentIds, options.document_ids, cells);
   place(kBoundaries, options.boundaries, entries);
   place(kLengths, true, rows_);

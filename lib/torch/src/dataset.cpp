@@ -11,6 +11,7 @@ TensorBatch PackDataset::get_batch(c10::ArrayRef<std::size_t> indices) {
   options.sampler.batch = static_cast<std::uint32_t>(indices.size());
   const BatchLayout layout(reader_, options);
   const at::Tensor block = at::empty({layout.bytes()}, at::kByte);
+  block.storage().unsafeGetStorageImpl()->set_resizable(false);
   TensorBatch batch;
   batch.packs.assign(indices.begin(), indices.end());
   batch.counts = value_or_throw(fill_rows(reader_, batch.packs, options.rows, layout.outputs(block)));

@@ -31,8 +31,14 @@ c10::Device usable(c10::Device device) {
                          "', but this PyTorch finds no CUDA device; use the CPU, or a build and a driver for "
                          "CUDA"});
   }
-  if (device.has_index()) return device;
-  return c10::impl::VirtualGuardImpl(device.type()).getDevice();  // the current one
+  const c10::impl::VirtualGuardImpl devices(device.type());
+  if (!device.has_index()) return devices.getDevice();  // the current one
+  if (device.index() >= devices.deviceCount()) {
+    throw Exception({Errc::kOptions, Error::kNoOffset,
+                     "batches for the device '" + device.str() + "', and there are " +
+                         std::to_string(devices.deviceCount()) + " CUDA devices, from 0"});
+  }
+  return device;
 }
 
 }  // namespace
@@ -59,6 +65,7 @@ struct TensorLoader::Impl {
       : device(on), layout(reader, options), ring_size(options.ahead + options.kept) {}
 
   Block& new_block() {
+    const c10::OptionalDeviceGuard guard(device.is_cpu() ? std::nullopt : std::optional(device));
     auto block = std::make_unique<Block>();
     block->memory =
         at::empty({layout.bytes()}, at::TensorOptions().dtype(at::kByte).pinned_memory(!device.is_cpu()));

@@ -34,12 +34,19 @@ std::string described(const at::Tensor& tensor) {
 }
 
 std::span<const std::int32_t> int32s(const at::Tensor& tensor, const char* name) {
-  if (!tensor.defined() || !(tensor.is_cpu() || tensor.is_cuda()) || tensor.scalar_type() != at::kInt ||
-      tensor.dim() != 2 || !tensor.is_contiguous() || tensor.layout() != at::kStrided) {
+  if (!tensor.defined() || !(tensor.is_cpu() || tensor.is_cuda()) || tensor.layout() != at::kStrided ||
+      tensor.scalar_type() != at::kInt || tensor.dim() != 2 || !tensor.is_contiguous()) {
     refuse(std::string(name) + " is " + (tensor.defined() ? described(tensor) : "undefined") +
            ", expected a contiguous int32 [B,S] on cpu or cuda");
   }
-  return {tensor.const_data_ptr<std::int32_t>(), static_cast<std::size_t>(tensor.numel())};
+  const auto before = static_cast<std::size_t>(tensor.storage_offset()) * sizeof(std::int32_t);
+  const auto count = static_cast<std::size_t>(tensor.numel());
+  const std::size_t storage = tensor.storage().nbytes();
+  if (storage < before || (storage - before) / sizeof(std::int32_t) < count) {
+    refuse(std::string(name) + " is " + described(tensor) + " over a storage of " + std::to_string(storage) +
+           " bytes, which holds less; its storage was resized");
+  }
+  return {tensor.const_data_ptr<std::int32_t>(), count};
 }
 
 RowIntervals intervals_of(const at::Tensor& lo, const at::Tensor& hi) {
@@ -69,9 +76,9 @@ void expect_apart(const MaskBuffer& out, std::uintptr_t end, std::span<const std
 MaskBuffer buffer_of(const at::Tensor& out, const at::Tensor& lo, const RowIntervals& intervals,
                      MaskForm form) {
   const std::int64_t rows = lo.size(0), positions = lo.size(1), dim = out.defined() ? out.dim() : 0;
-  if ((dim != 3 && dim != 4) || out.size(0) != rows || (dim == 4 && out.size(1) != 1) ||
-      out.size(dim - 2) != positions || out.size(dim - 1) != positions || out.device() != lo.device() ||
-      out.scalar_type() != type_of(form)) {
+  if ((dim != 3 && dim != 4) || out.layout() != at::kStrided || out.size(0) != rows ||
+      (dim == 4 && out.size(1) != 1) || out.size(dim - 2) != positions || out.size(dim - 1) != positions ||
+      out.device() != lo.device() || out.scalar_type() != type_of(form)) {
     refuse("out is " + (out.defined() ? described(out) : "undefined") + " and lo " + described(lo) +
            "; expected [B,1,S,S] or [B,S,S] on its device, of the type of the form");
   }
@@ -149,14 +156,15 @@ at::Tensor attention_mask(const TensorBatch& batch, const AttentionMaskOptions& 
 void write_attention_mask(const at::Tensor& lo, const at::Tensor& hi, const AttentionMaskOptions& options,
                           const at::Tensor& out) {
   const RowIntervals intervals = intervals_of(lo, hi);
-  const MaskBuffer buffer = buffer_of(out, lo, intervals, options.form);
-  if (out.requires_grad() && c10::GradMode::is_enabled()) {
+  if (out.defined() && out.requires_grad() && c10::GradMode::is_enabled()) {
     refuse("out requires grad, and what is written has none; give out.detach()");
   }
-  if (out.is_neg() || out.is_conj()) refuse("out is a negated or conjugated view; give a tensor of its own");
-  if (out.is_inference() && !c10::InferenceMode::is_enabled()) {
+  if (out.defined() && (out.is_neg() || out.is_conj()))
+    refuse("out is a negated or conjugated view; give a tensor of its own");
+  if (out.defined() && out.is_inference() && !c10::InferenceMode::is_enabled()) {
     refuse("out was made in inference mode and is written outside of it; give another");
   }
+  const MaskBuffer buffer = buffer_of(out, lo, intervals, options.form);
   write(intervals, core_options(options), lo, buffer);
   if (out.is_inference()) return;             // has no version
   out.unsafeGetTensorImpl()->bump_version();  // autograd sees the change

@@ -91,7 +91,8 @@ struct BatchCounts {
 
 /// Fills one row for each of `packs`; Sampler::kNoPack gives a row of pads. Ignored labels are the file's
 /// ignore index. kOptions: a pack that is longer than the row or has more sequences than max_sequences, a
-/// row_stride below the row, or intervals that cannot be (also: no column prefix_len).
+/// row_stride below the row, hi without lo, unknown enumerators, or intervals that cannot be (also: no column
+/// prefix_len).
 Result<BatchCounts> fill_rows(const Reader& reader, std::span<const std::uint64_t> packs,
                               const RowOptions& options, const RowOutputs& out);
 

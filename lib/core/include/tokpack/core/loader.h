@@ -6,7 +6,8 @@
 //
 // Ownership: the loader shares the reader's file; buffers are its own or the caller's, which must outlive it.
 // Destroying it stops the threads, also in the middle of an epoch. Threads: one calls. After a fork only the
-// parent's loader works. Errors: create: kOptions, kSamplerState, kOutOfMemory; next: those of filling, again
+// parent's loader works. Errors: create: kOptions, kSamplerState, kOutOfMemory, kIo
+// (no thread can be had); next: those of filling, again
 // at every later call.
 //
 //   auto loader = Loader::create(reader, {.sampler = {.seed = 7, .batch = 8}, .labels = true});

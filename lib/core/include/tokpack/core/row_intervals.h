@@ -31,6 +31,11 @@ enum class MaskFamily : std::uint8_t {
   kPrefixLm,       ///< j < prefix or j <= i, with a prefix for each sequence
 };
 
+/// Whether a query attends keys after its own, so that intervals need hi; for the others hi(r) = r.
+constexpr bool needs_hi(MaskFamily family) noexcept {
+  return family == MaskFamily::kBidirectional || family == MaskFamily::kPrefixLm;
+}
+
 enum class PadPolicy : std::uint8_t {
   kSegment,  ///< the pads are one more sequence of the same family, with prefix 0
   kSelf,     ///< each pad attends itself alone
